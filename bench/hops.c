@@ -102,12 +102,12 @@ static double measure(member *members, uint32_t own, start *run, const void *wha
             "an event");
         for (uint32_t i = 0; i < own; i++)
             try(griddep_stream_synchronize(members[i].runtime, members[i].stream, &error), "run");
-        double microseconds;
+        double nanoseconds;
         try(griddep_event_elapsed(members[0].runtime, members[0].begin, members[0].end,
-                                  &microseconds, &error),
+                                  &nanoseconds, &error),
             "time");
         if (round >= 0)
-            times[round] = microseconds / HOPS;
+            times[round] = nanoseconds / (1e3 * HOPS);
     }
     qsort(times, ROUNDS, sizeof *times, compare);
     return times[ROUNDS / 2];

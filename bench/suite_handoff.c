@@ -119,7 +119,7 @@ static int sample(clockwork *with, gd_handoff *handoff, uint32_t repeats, double
                                            &with->error);
         if (status != GRIDDEP_OK)
             return report_handoff_error(with);
-        *microseconds = elapsed / repeats;
+        *microseconds = elapsed / (1e3 * repeats);
         if (queued < with->hold)
             return 0;
         if (with->hold >= longest)

@@ -78,7 +78,7 @@ static int32_t time_rounds(rounds_bench *with, const rounds_way *way, double *mi
     if (status == GRIDDEP_OK)
         status = griddep_event_elapsed(with->runtime, with->events[0], with->events[1],
                                        microseconds, error);
-    *microseconds /= ROUNDS;
+    *microseconds /= 1e3 * ROUNDS; /* of nanoseconds */
     return status;
 }
 

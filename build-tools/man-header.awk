@@ -74,7 +74,7 @@ function write_lines(text,    lines, count, i, line) {
         line = lines[i]
         while (line ~ /\/\*/ && line !~ /\*\// && i < count) {
             i++
-            sub(/^ *\* */, "", lines[i])
+            sub(/^ *\*? */, "", lines[i])
             line = line " " lines[i]
         }
         sub(/   *\/\*/, "  /*", line)
@@ -146,7 +146,7 @@ expect_title {
     sub(/\.$/, "", about[page_count])
     here = page_of(title) == page
     if (here) own_title = about[page_count]
-    in_intro = 1
+    in_intro = !/\*\/ *$/
     next
 }
 here && in_intro { if (/^ \*\/$/) { in_intro = 0; next } intro = add(intro, bare($0)); next }

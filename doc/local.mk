@@ -34,7 +34,7 @@ EXTRA_DIST += build-tools/instructions.py
 # Links of the pages lead to these where the pages are installed.
 docimagesdir = $(docdir)/images
 dist_docimages_DATA = \
-	%D%/images/demo.svg %D%/images/guide.svg %D%/images/hashcat.svg %D%/images/pytorch.svg \
+	%D%/images/demo.svg %D%/images/guide.svg %D%/images/pytorch.svg \
 	$(wildcard $(srcdir)/%D%/images/programs-*.svg)
 dochistorydir = $(docdir)/history
 dist_dochistory_DATA = %D%/history/speed.md

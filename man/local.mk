@@ -13,7 +13,6 @@ command_pages = \
 man_MANS = $(noun_pages) $(format_pages)
 noun_pages = \
 	%D%/griddep_attribute.3 %D%/griddep_chain.3 %D%/griddep_completion.3 \
-	%D%/griddep_copy.3 %D%/griddep_device.3 \
 	%D%/griddep_explanation.3 %D%/griddep_findings.3 %D%/griddep_graph.3 \
 	%D%/griddep_group.3 %D%/griddep_kernel.3 %D%/griddep_launch.3 %D%/griddep_module.3 \
 	%D%/griddep_ptx.3 %D%/griddep_requirement.3 %D%/griddep_rewrite.3 %D%/griddep_runtime.3 \

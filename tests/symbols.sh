@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compares three lists of names: the functions that include/griddep.h, src/run/private.h and
-# src/ptx/flow/early.h declare, the symbols and versions of libgriddep.map, and what the built
+# Compares three lists of names: the functions that include/griddep.h and src/run/private.h with
+# what it includes declare, the symbols and versions of libgriddep.map, and what the built
 # libgriddep.so exports. Checks too what that library needs to be loaded. builddir is the build's
 # root, NM the lister of symbols.
 set -u
@@ -27,7 +27,8 @@ fail() {
 declared() {
     {
         sed -n '/ffi\.cdef begin/,/ffi\.cdef end/p' "$source_root/include/griddep.h"
-        cat "$source_root/src/run/private.h" "$source_root/src/ptx/flow/early.h" "$source_root/src/ptx/rewrite/keep.h"
+        cat "$source_root/src/run/private.h" "$source_root/src/ptx/flow/early.h" \
+            "$source_root/src/ptx/rewrite/keep.h" "$source_root/src/ptx/text/offered.h"
     } | tr '\n' ' ' | sed 's|/\*|\n&|g; s|\*/|&\n|g' | sed 's|^/\*.*\*/$||' |
         grep -o -E '\b(griddep|gd)_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u
 }

@@ -69,34 +69,24 @@ enum {
     GRIDDEP_FEATURE_PARAMETER_INFO = 32,
     GRIDDEP_FEATURE_CLUSTER = 64,
     GRIDDEP_FEATURE_PARTS = 256,
+    GRIDDEP_HOST_PORTABLE = 1,
+    GRIDDEP_HOST_WRITE_COMBINED = 4,
     GRIDDEP_STREAM_BLOCKING = 1,
     GRIDDEP_EVENT_TIMING = 0,
     GRIDDEP_EVENT_ORDER = 1,
-    GRIDDEP_HOST_PORTABLE = 1,
-    GRIDDEP_HOST_WRITE_COMBINED = 4,
     GRIDDEP_TRAIT_KNOWN = 1,
     GRIDDEP_TRAIT_WAITS = 2,
     GRIDDEP_TRAIT_WAITS_ALWAYS = 4,
     GRIDDEP_TRAIT_TRIGGERS = 8,
     GRIDDEP_TRAIT_CALLS = 16,
+    GRIDDEP_TRAIT_STATED = 128,
     GRIDDEP_TRAIT_MACHINE_CODE = 32,
     GRIDDEP_TRAIT_OPEN = 64,
-    GRIDDEP_TRAIT_STATED = 128,
     GRIDDEP_TRAIT_TOUCHES_EARLY = 256,
     GRIDDEP_TRAIT_OTHERS_WAIT = 512,
-    GRIDDEP_CONTROL_WAIT = 1,
-    GRIDDEP_CONTROL_LAUNCH_DEPENDENTS = 2,
     GRIDDEP_SEVERITY_NOTE = 1,
     GRIDDEP_SEVERITY_WARNING = 2,
     GRIDDEP_SEVERITY_ERROR = 3,
-    GRIDDEP_WAITS_UNKNOWN = 0,
-    GRIDDEP_WAITS_NEVER = 1,
-    GRIDDEP_WAITS_SOMETIMES = 2,
-    GRIDDEP_WAITS_ALWAYS = 3,
-    GRIDDEP_EARLY_UNKNOWN = 0,
-    GRIDDEP_EARLY_UNSAFE = 1,
-    GRIDDEP_EARLY_CONDITIONAL = 2,
-    GRIDDEP_EARLY_SAFE = 3,
     GRIDDEP_WAIT_KEEP = 0,
     GRIDDEP_WAIT_INSERT = 1,
     GRIDDEP_WAIT_MOVE = 2,
@@ -137,22 +127,21 @@ enum {
     GRIDDEP_REASON_NODE_BETWEEN = 12,
     GRIDDEP_REASON_NOT_KERNELS = 13,
     GRIDDEP_REASON_CONDITIONAL = 14,
-    GRIDDEP_REASON_DISABLED = 15,
-    GRIDDEP_REASON_WRONG_END = 16,
-    GRIDDEP_REASON_BLOCKING = 17,
-    GRIDDEP_REASON_COOPERATIVE = 18,
-    GRIDDEP_REASON_NO_TRIGGER = 19,
-    GRIDDEP_REASON_NO_ROOM = 20,
-    GRIDDEP_REASON_CARVEOUT = 21,
-    GRIDDEP_REASON_WAVES = 22,
-    GRIDDEP_REASON_CLUSTER = 23,
-    GRIDDEP_REASON_LAUNCH_ORDER = 24,
-    GRIDDEP_REASON_WRONG_PORT = 25,
-    GRIDDEP_REASON_NO_EDGE_DATA = 26,
-    GRIDDEP_REASON_TOOLS = 27,
-    GRIDDEP_REASON_ROUND = 28,
-    GRIDDEP_REASON_NOT_PROVEN = 29,
-    GRIDDEP_REASON_RACE = 30,
+    GRIDDEP_REASON_WRONG_END = 15,
+    GRIDDEP_REASON_BLOCKING = 16,
+    GRIDDEP_REASON_COOPERATIVE = 17,
+    GRIDDEP_REASON_NO_TRIGGER = 18,
+    GRIDDEP_REASON_NO_ROOM = 19,
+    GRIDDEP_REASON_CARVEOUT = 20,
+    GRIDDEP_REASON_WAVES = 21,
+    GRIDDEP_REASON_CLUSTER = 22,
+    GRIDDEP_REASON_LAUNCH_ORDER = 23,
+    GRIDDEP_REASON_WRONG_PORT = 24,
+    GRIDDEP_REASON_NO_EDGE_DATA = 25,
+    GRIDDEP_REASON_TOOLS = 26,
+    GRIDDEP_REASON_ROUND = 27,
+    GRIDDEP_REASON_NOT_PROVEN = 28,
+    GRIDDEP_REASON_RACE = 29,
     GRIDDEP_OVERLAP_UNKNOWN = -1,
     GRIDDEP_OVERLAP_NONE = 0,
     GRIDDEP_OVERLAP_TAIL = 1,
@@ -263,16 +252,6 @@ enum {
     GRIDDEP_TUNE_OUTCOME_DIFFERENT = 6,
     GRIDDEP_TUNE_OUTCOME_REFUSED = 7,
     GRIDDEP_TUNE_OUTCOME_UNCONFIRMED = 8,
-    GRIDDEP_TUNE_FIGURE_SPAN = 0,
-    GRIDDEP_TUNE_FIGURE_IDLE = 1,
-    GRIDDEP_TUNE_FIGURE_GAP = 2,
-    GRIDDEP_TUNE_FIGURE_WORK = 3,
-    GRIDDEP_TUNE_FIGURE_LEAD = 4,
-    GRIDDEP_TUNE_FIGURE_HIDDEN = 5,
-    GRIDDEP_TUNE_FIGURE_WAIT = 6,
-    GRIDDEP_TUNE_FIGURE_OVERLAP = 7,
-    GRIDDEP_TUNE_FIGURE_COUNT = 8,
-    GRIDDEP_TUNE_WHOLE = -1,
     GRIDDEP_STAMP_SM = 0,
     GRIDDEP_STAMP_ENTRY = 1,
     GRIDDEP_STAMP_WAIT = 2,
@@ -316,12 +295,6 @@ typedef struct griddep_runtime_info {
     uint32_t pdl_disabled; void *context; uint32_t emulated; uint32_t reserved; const char *fallback;
     const char *driver_cache; const char *driver_cache_reason; uint64_t driver_cache_bytes;
 } griddep_runtime_info;
-typedef struct griddep_stream_options {
-    uint32_t size; uint32_t flags; int32_t priority; uint32_t reserved;
-} griddep_stream_options;
-typedef struct griddep_stream_info {
-    uint32_t size; uint32_t flags; int32_t priority; uint32_t captured;
-} griddep_stream_info;
 typedef struct griddep_device_info {
     uint32_t size; int32_t device; int32_t capability; uint32_t multiprocessors; uint64_t memory_bytes;
     uint64_t l2_bytes; uint32_t shared_bytes_per_multiprocessor; uint32_t shared_bytes_per_block;
@@ -329,6 +302,12 @@ typedef struct griddep_device_info {
     uint32_t copy_engines; uint32_t pools; uint32_t integrated; uint32_t pci_domain; uint32_t pci_bus;
     uint32_t pci_device; uint32_t device_count; uint8_t uuid[16]; char name[256];
 } griddep_device_info;
+typedef struct griddep_stream_options {
+    uint32_t size; uint32_t flags; int32_t priority; uint32_t reserved;
+} griddep_stream_options;
+typedef struct griddep_stream_info {
+    uint32_t size; uint32_t flags; int32_t priority; uint32_t captured;
+} griddep_stream_info;
 typedef struct griddep_ptx_info {
     uint32_t size; uint32_t address_bits; const char *target; int32_t version; int32_t capability;
     uint32_t entry_count; uint32_t function_count;
@@ -342,9 +321,6 @@ typedef struct griddep_parameter_info {
     uint32_t size; uint32_t offset; uint32_t bytes; uint32_t alignment; const char *name; const char *type;
     uint32_t is_pointer; uint32_t reserved; const char *element;
 } griddep_parameter_info;
-typedef struct griddep_control_info {
-    uint32_t size; int32_t kind; int32_t line; int32_t column; uint32_t predicated; uint32_t reserved;
-} griddep_control_info;
 typedef struct griddep_finding {
     uint32_t size; int32_t severity; const char *code; const char *file; const char *entry; const char *text;
     const char *hint; const char *quote; int32_t line; int32_t column; int32_t launch; uint32_t reserved;
@@ -359,14 +335,6 @@ typedef struct griddep_related {
     uint32_t size; uint32_t reserved; const char *file; const char *text; int32_t line; int32_t column;
     int32_t end_line; int32_t end_column;
 } griddep_related;
-typedef struct griddep_verdict {
-    uint32_t size; uint32_t is_valid; const char *file; const char *entry; const char *text; const char *condition;
-    int32_t line; int32_t column; int32_t waits; int32_t early; const int32_t *wait_lines;
-    const int32_t *trigger_lines; uint32_t wait_count; uint32_t trigger_count;
-} griddep_verdict;
-typedef struct griddep_code_info {
-    uint32_t size; int32_t severity; const char *code; const char *title; const char *page;
-} griddep_code_info;
 typedef struct griddep_check_options {
     uint32_t size; uint32_t flags; const char *const  *constants; uint32_t constant_count; uint32_t reserved;
 } griddep_check_options;
@@ -448,8 +416,8 @@ typedef struct griddep_hop {
     uint64_t target; uint64_t count;
 } griddep_hop;
 typedef struct griddep_graph_node_info {
-    uint32_t size; int32_t type; const char *name; uint32_t traits; uint32_t enabled; uint32_t before_count;
-    uint32_t after_count; void *handle;
+    uint32_t size; int32_t type; const char *name; uint32_t traits; uint32_t before_count; uint32_t after_count;
+    void *handle;
 } griddep_graph_node_info;
 typedef struct griddep_graph_edge_info {
     uint32_t size; uint32_t from; uint32_t to; int32_t asked; int32_t from_port; int32_t type; int32_t overlap;
@@ -473,16 +441,13 @@ typedef struct griddep_tune_trial {
 typedef struct griddep_tune_info {
     uint32_t size; uint32_t changed; int32_t mode; uint32_t remembered; uint32_t model; uint32_t launch_count;
     uint32_t trial_count; uint32_t ran_count; uint32_t stopped; uint32_t noise_pairs; double noise; double threshold;
-    double baseline_us; double chosen_us; double ratio; double lowest; double highest; double last_ratio;
+    double baseline_ns; double chosen_ns; double ratio; double lowest; double highest; double last_ratio;
     double last_needed; uint32_t confirmations; uint32_t reserved;
 } griddep_tune_info;
 typedef struct griddep_tune_choice {
     uint32_t size; uint32_t changed; griddep_kernel *kernel; const griddep_ptx *ptx; uint32_t grid[3]; int32_t pdl;
     const char *text; int32_t carveout; uint32_t shared_bytes; uint32_t block[3]; uint32_t reserved;
 } griddep_tune_choice;
-typedef struct griddep_tune_reason {
-    uint32_t size; uint32_t runs; uint32_t hops; uint32_t reserved; double before[8]; double after[8];
-} griddep_tune_reason;
 typedef struct griddep_condition {
     uint32_t size; int32_t reason; int32_t met; int32_t decisive; const char *name; const char *text;
 } griddep_condition;
@@ -523,11 +488,18 @@ int32_t griddep_runtime_open(const griddep_runtime_options *options, griddep_run
 void griddep_runtime_close(griddep_runtime *runtime);
 int32_t griddep_runtime_synchronize(griddep_runtime *runtime, griddep_error *error);
 int32_t griddep_runtime_get_info(griddep_runtime *runtime, griddep_runtime_info *info, griddep_error *error);
+int32_t griddep_device_get_info(const char *driver, int32_t device, griddep_device_info *info, griddep_error *error);
 int32_t griddep_memory_allocate(griddep_runtime *runtime, uint64_t bytes, uint64_t *address, griddep_error *error);
 int32_t griddep_memory_free(griddep_runtime *runtime, uint64_t address, griddep_error *error);
 int32_t griddep_memory_write(griddep_runtime *runtime, uint64_t address, const void *source, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_memory_read(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, griddep_error *error);
 int32_t griddep_memory_fill(griddep_runtime *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_write_async(griddep_runtime *runtime, uint64_t address, const void *source, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_read_async(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_copy_async(griddep_runtime *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, griddep_error *error);
+int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, griddep_error *error);
+int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags, void **memory, griddep_error *error);
+int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
 int32_t griddep_stream_create(griddep_runtime *runtime, const griddep_stream_options *options, void **stream, griddep_error *error);
 int32_t griddep_stream_destroy(griddep_runtime *runtime, void *stream, griddep_error *error);
 int32_t griddep_stream_synchronize(griddep_runtime *runtime, void *stream, griddep_error *error);
@@ -536,8 +508,8 @@ int32_t griddep_stream_get_info(griddep_runtime *runtime, void *stream, griddep_
 int32_t griddep_event_create(griddep_runtime *runtime, int32_t kind, void **event, griddep_error *error);
 int32_t griddep_event_destroy(griddep_runtime *runtime, void *event, griddep_error *error);
 int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream, griddep_error *error);
-int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *microseconds, griddep_error *error);
 int32_t griddep_event_synchronize(griddep_runtime *runtime, void *event, griddep_error *error);
+int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *nanoseconds, griddep_error *error);
 int32_t griddep_stream_wait_event(griddep_runtime *runtime, void *stream, void *event, griddep_error *error);
 int32_t griddep_stream_add_host(griddep_runtime *runtime, void *stream, griddep_host_function function, void *user, griddep_error *error);
 int32_t griddep_stream_notify(griddep_runtime *runtime, void *stream, griddep_notify_function function, void *user, griddep_error *error);
@@ -546,28 +518,17 @@ void griddep_completion_destroy(griddep_completion *completion);
 int32_t griddep_completion_get_descriptor(const griddep_completion *completion, int32_t *descriptor, griddep_error *error);
 int32_t griddep_completion_arm(griddep_completion *completion, void *stream, griddep_error *error);
 int32_t griddep_completion_take(griddep_completion *completion, uint64_t *reached, griddep_error *error);
-int32_t griddep_memory_write_async(griddep_runtime *runtime, uint64_t address, const void *source, uint64_t bytes, void *stream, griddep_error *error);
-int32_t griddep_memory_read_async(griddep_runtime *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, griddep_error *error);
-int32_t griddep_memory_copy_async(griddep_runtime *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, griddep_error *error);
-int32_t griddep_memory_fill_async(griddep_runtime *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, griddep_error *error);
-int32_t griddep_host_allocate(griddep_runtime *runtime, uint64_t bytes, uint32_t flags, void **memory, griddep_error *error);
-int32_t griddep_host_free(griddep_runtime *runtime, void *memory, griddep_error *error);
-int32_t griddep_device_get_info(const char *driver, int32_t device, griddep_device_info *info, griddep_error *error);
 int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, griddep_ptx **ptx, griddep_error *error);
 void griddep_ptx_destroy(griddep_ptx *ptx);
 int32_t griddep_ptx_get_info(const griddep_ptx *ptx, griddep_ptx_info *info, griddep_error *error);
 int32_t griddep_ptx_get_entry(const griddep_ptx *ptx, uint32_t entry, griddep_ptx_entry_info *info, griddep_error *error);
 int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_parameter_info *info, griddep_error *error);
-int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_control_info *info, griddep_error *error);
 int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes, griddep_error *error);
 uint32_t griddep_findings_count(const griddep_findings *findings);
 int32_t griddep_findings_get(const griddep_findings *findings, uint32_t index, griddep_finding *finding, griddep_error *error);
 int32_t griddep_findings_get_edit(const griddep_findings *findings, uint32_t index, uint32_t number, griddep_edit *edit, griddep_error *error);
 int32_t griddep_findings_get_related(const griddep_findings *findings, uint32_t index, uint32_t number, griddep_related *related, griddep_error *error);
 void griddep_findings_destroy(griddep_findings *findings);
-int32_t griddep_findings_get_verdict(const griddep_findings *findings, uint32_t index, griddep_verdict *verdict, griddep_error *error);
-int32_t griddep_code_get(uint32_t index, griddep_code_info *info, griddep_error *error);
-int32_t griddep_code_find(const char *code, uint32_t *index, griddep_error *error);
 int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, griddep_findings **findings, griddep_error *error);
 int32_t griddep_ptx_rewrite(const griddep_ptx *ptx, const griddep_rewrite_options *options, griddep_ptx **rewritten, griddep_findings **notes, griddep_error *error);
 int32_t griddep_image_open(const void *data, uint64_t bytes, const char *name, griddep_image **image, griddep_error *error);
@@ -577,10 +538,10 @@ int32_t griddep_image_get_part(const griddep_image *image, uint32_t index, gridd
 int32_t griddep_image_get_kernel(const griddep_image *image, uint32_t part, uint32_t index, griddep_image_kernel *kernel, griddep_error *error);
 int32_t griddep_module_load(griddep_runtime *runtime, const void *image, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_load_file(griddep_runtime *runtime, const char *path, const griddep_module_options *options, griddep_module **module, griddep_error *error);
+int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_compile(griddep_runtime *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_link(griddep_runtime *runtime, const griddep_link_input *inputs, uint32_t count, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 int32_t griddep_module_share(griddep_module *module, griddep_runtime *runtime, griddep_module **shared, griddep_error *error);
-int32_t griddep_module_load_shelf(griddep_runtime *runtime, const char *name, const griddep_module_options *options, griddep_module **module, griddep_error *error);
 void griddep_module_unload(griddep_module *module);
 int32_t griddep_module_get_info(griddep_module *module, griddep_module_info *info, griddep_error *error);
 int32_t griddep_module_get_global(griddep_module *module, const char *name, uint64_t *address, uint64_t *bytes, griddep_error *error);
@@ -588,8 +549,8 @@ int32_t griddep_module_get_managed(griddep_module *module, const char *name, voi
 int32_t griddep_module_find_kernel(griddep_module *module, const char *name, griddep_kernel **kernel, griddep_error *error);
 int32_t griddep_module_get_kernel(griddep_module *module, uint32_t index, griddep_kernel **kernel, griddep_error *error);
 int32_t griddep_kernel_get_info(griddep_kernel *kernel, griddep_kernel_info *info, griddep_error *error);
-int32_t griddep_kernel_state_traits(griddep_kernel *kernel, uint32_t traits, griddep_error *error);
 int32_t griddep_kernel_get_parameter(griddep_kernel *kernel, uint32_t index, griddep_parameter_info *info, griddep_error *error);
+int32_t griddep_kernel_state_traits(griddep_kernel *kernel, uint32_t traits, griddep_error *error);
 int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, int32_t *reason, griddep_error *error);
 int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_config *config, const void *arguments, uint64_t bytes, int32_t *reason, griddep_error *error);
 int32_t griddep_ptx_get_requirement(const griddep_ptx *ptx, uint32_t entry, uint32_t index, griddep_requirement_info *info, griddep_error *error);
@@ -650,8 +611,6 @@ int32_t griddep_graph_instantiate(griddep_graph *graph, griddep_error *error);
 int32_t griddep_graph_launch(griddep_graph *graph, void *stream, griddep_error *error);
 int32_t griddep_graph_set_arguments(griddep_graph *graph, uint32_t node, const griddep_argument *arguments, uint32_t argument_count, griddep_error *error);
 int32_t griddep_graph_set_config(griddep_graph *graph, uint32_t node, const griddep_launch_config *config, griddep_error *error);
-int32_t griddep_graph_enable(griddep_graph *graph, uint32_t node, uint32_t enabled, griddep_error *error);
-int32_t griddep_graph_update(griddep_graph *graph, const griddep_graph *other, griddep_error *error);
 uint32_t griddep_graph_node_count(const griddep_graph *graph);
 uint32_t griddep_graph_edge_count(const griddep_graph *graph);
 int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index, griddep_graph_node_info *info, griddep_error *error);
@@ -663,7 +622,6 @@ int32_t griddep_tune_load(griddep_chain *chain, int32_t mode, griddep_tune **tun
 int32_t griddep_tune_get_info(const griddep_tune *tune, griddep_tune_info *info, griddep_error *error);
 int32_t griddep_tune_get_trial(const griddep_tune *tune, uint32_t index, griddep_tune_trial *trial, griddep_error *error);
 int32_t griddep_tune_get_choice(const griddep_tune *tune, uint32_t launch, griddep_tune_choice *choice, griddep_error *error);
-int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial, griddep_tune_reason *reason, griddep_error *error);
 void griddep_tune_destroy(griddep_tune *tune);
 int32_t griddep_chain_explain(griddep_chain *chain, int32_t mode, uint32_t index, griddep_explanation **explanation, griddep_error *error);
 void griddep_explanation_destroy(griddep_explanation *explanation);
@@ -976,7 +934,7 @@ function griddep.devices(driver)
     return found
 end
 
--- Microseconds between events before and after what the function puts into the stream.
+-- Nanoseconds between events before and after what the function puts into the stream.
 function Runtime:time(work, stream)
     local events, elapsed = {}, ffi.new("double[1]")
     for i = 1, 2 do

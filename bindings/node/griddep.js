@@ -67,34 +67,24 @@ const constants = {
   FEATURE_PARAMETER_INFO: 32,
   FEATURE_CLUSTER: 64,
   FEATURE_PARTS: 256,
+  HOST_PORTABLE: 1,
+  HOST_WRITE_COMBINED: 4,
   STREAM_BLOCKING: 1,
   EVENT_TIMING: 0,
   EVENT_ORDER: 1,
-  HOST_PORTABLE: 1,
-  HOST_WRITE_COMBINED: 4,
   TRAIT_KNOWN: 1,
   TRAIT_WAITS: 2,
   TRAIT_WAITS_ALWAYS: 4,
   TRAIT_TRIGGERS: 8,
   TRAIT_CALLS: 16,
+  TRAIT_STATED: 128,
   TRAIT_MACHINE_CODE: 32,
   TRAIT_OPEN: 64,
-  TRAIT_STATED: 128,
   TRAIT_TOUCHES_EARLY: 256,
   TRAIT_OTHERS_WAIT: 512,
-  CONTROL_WAIT: 1,
-  CONTROL_LAUNCH_DEPENDENTS: 2,
   SEVERITY_NOTE: 1,
   SEVERITY_WARNING: 2,
   SEVERITY_ERROR: 3,
-  WAITS_UNKNOWN: 0,
-  WAITS_NEVER: 1,
-  WAITS_SOMETIMES: 2,
-  WAITS_ALWAYS: 3,
-  EARLY_UNKNOWN: 0,
-  EARLY_UNSAFE: 1,
-  EARLY_CONDITIONAL: 2,
-  EARLY_SAFE: 3,
   WAIT_KEEP: 0,
   WAIT_INSERT: 1,
   WAIT_MOVE: 2,
@@ -135,22 +125,21 @@ const constants = {
   REASON_NODE_BETWEEN: 12,
   REASON_NOT_KERNELS: 13,
   REASON_CONDITIONAL: 14,
-  REASON_DISABLED: 15,
-  REASON_WRONG_END: 16,
-  REASON_BLOCKING: 17,
-  REASON_COOPERATIVE: 18,
-  REASON_NO_TRIGGER: 19,
-  REASON_NO_ROOM: 20,
-  REASON_CARVEOUT: 21,
-  REASON_WAVES: 22,
-  REASON_CLUSTER: 23,
-  REASON_LAUNCH_ORDER: 24,
-  REASON_WRONG_PORT: 25,
-  REASON_NO_EDGE_DATA: 26,
-  REASON_TOOLS: 27,
-  REASON_ROUND: 28,
-  REASON_NOT_PROVEN: 29,
-  REASON_RACE: 30,
+  REASON_WRONG_END: 15,
+  REASON_BLOCKING: 16,
+  REASON_COOPERATIVE: 17,
+  REASON_NO_TRIGGER: 18,
+  REASON_NO_ROOM: 19,
+  REASON_CARVEOUT: 20,
+  REASON_WAVES: 21,
+  REASON_CLUSTER: 22,
+  REASON_LAUNCH_ORDER: 23,
+  REASON_WRONG_PORT: 24,
+  REASON_NO_EDGE_DATA: 25,
+  REASON_TOOLS: 26,
+  REASON_ROUND: 27,
+  REASON_NOT_PROVEN: 28,
+  REASON_RACE: 29,
   OVERLAP_UNKNOWN: -1,
   OVERLAP_NONE: 0,
   OVERLAP_TAIL: 1,
@@ -261,16 +250,6 @@ const constants = {
   TUNE_OUTCOME_DIFFERENT: 6,
   TUNE_OUTCOME_REFUSED: 7,
   TUNE_OUTCOME_UNCONFIRMED: 8,
-  TUNE_FIGURE_SPAN: 0,
-  TUNE_FIGURE_IDLE: 1,
-  TUNE_FIGURE_GAP: 2,
-  TUNE_FIGURE_WORK: 3,
-  TUNE_FIGURE_LEAD: 4,
-  TUNE_FIGURE_HIDDEN: 5,
-  TUNE_FIGURE_WAIT: 6,
-  TUNE_FIGURE_OVERLAP: 7,
-  TUNE_FIGURE_COUNT: 8,
-  TUNE_WHOLE: -1,
   STAMP_SM: 0,
   STAMP_ENTRY: 1,
   STAMP_WAIT: 2,
@@ -300,12 +279,6 @@ koffi.struct('griddep_runtime_info', {
   reserved: 'uint32_t', fallback: 'const char *', driver_cache: 'const char *', driver_cache_reason: 'const char *',
   driver_cache_bytes: 'uint64_t',
 });
-koffi.struct('griddep_stream_options', {
-  size: 'uint32_t', flags: 'uint32_t', priority: 'int32_t', reserved: 'uint32_t',
-});
-koffi.struct('griddep_stream_info', {
-  size: 'uint32_t', flags: 'uint32_t', priority: 'int32_t', captured: 'uint32_t',
-});
 koffi.struct('griddep_device_info', {
   size: 'uint32_t', device: 'int32_t', capability: 'int32_t', multiprocessors: 'uint32_t', memory_bytes: 'uint64_t',
   l2_bytes: 'uint64_t', shared_bytes_per_multiprocessor: 'uint32_t', shared_bytes_per_block: 'uint32_t',
@@ -313,6 +286,12 @@ koffi.struct('griddep_device_info', {
   blocks_per_multiprocessor: 'uint32_t', copy_engines: 'uint32_t', pools: 'uint32_t', integrated: 'uint32_t',
   pci_domain: 'uint32_t', pci_bus: 'uint32_t', pci_device: 'uint32_t', device_count: 'uint32_t',
   uuid: koffi.array('uint8_t', 16, 'Array'), name: koffi.array('char', 256, 'String'),
+});
+koffi.struct('griddep_stream_options', {
+  size: 'uint32_t', flags: 'uint32_t', priority: 'int32_t', reserved: 'uint32_t',
+});
+koffi.struct('griddep_stream_info', {
+  size: 'uint32_t', flags: 'uint32_t', priority: 'int32_t', captured: 'uint32_t',
 });
 koffi.struct('griddep_ptx_info', {
   size: 'uint32_t', address_bits: 'uint32_t', target: 'const char *', version: 'int32_t', capability: 'int32_t',
@@ -328,10 +307,6 @@ koffi.struct('griddep_parameter_info', {
   size: 'uint32_t', offset: 'uint32_t', bytes: 'uint32_t', alignment: 'uint32_t', name: 'const char *',
   type: 'const char *', is_pointer: 'uint32_t', reserved: 'uint32_t', element: 'const char *',
 });
-koffi.struct('griddep_control_info', {
-  size: 'uint32_t', kind: 'int32_t', line: 'int32_t', column: 'int32_t', predicated: 'uint32_t',
-  reserved: 'uint32_t',
-});
 koffi.struct('griddep_finding', {
   size: 'uint32_t', severity: 'int32_t', code: 'const char *', file: 'const char *', entry: 'const char *',
   text: 'const char *', hint: 'const char *', quote: 'const char *', line: 'int32_t', column: 'int32_t',
@@ -345,14 +320,6 @@ koffi.struct('griddep_edit', {
 koffi.struct('griddep_related', {
   size: 'uint32_t', reserved: 'uint32_t', file: 'const char *', text: 'const char *', line: 'int32_t',
   column: 'int32_t', end_line: 'int32_t', end_column: 'int32_t',
-});
-koffi.struct('griddep_verdict', {
-  size: 'uint32_t', is_valid: 'uint32_t', file: 'const char *', entry: 'const char *', text: 'const char *',
-  condition: 'const char *', line: 'int32_t', column: 'int32_t', waits: 'int32_t', early: 'int32_t',
-  wait_lines: 'void *', trigger_lines: 'void *', wait_count: 'uint32_t', trigger_count: 'uint32_t',
-});
-koffi.struct('griddep_code_info', {
-  size: 'uint32_t', severity: 'int32_t', code: 'const char *', title: 'const char *', page: 'const char *',
 });
 koffi.struct('griddep_check_options', {
   size: 'uint32_t', flags: 'uint32_t', constants: 'void *', constant_count: 'uint32_t', reserved: 'uint32_t',
@@ -441,8 +408,8 @@ koffi.struct('griddep_hop', {
   source: 'uint64_t', target: 'uint64_t', count: 'uint64_t',
 });
 koffi.struct('griddep_graph_node_info', {
-  size: 'uint32_t', type: 'int32_t', name: 'const char *', traits: 'uint32_t', enabled: 'uint32_t',
-  before_count: 'uint32_t', after_count: 'uint32_t', handle: 'void *',
+  size: 'uint32_t', type: 'int32_t', name: 'const char *', traits: 'uint32_t', before_count: 'uint32_t',
+  after_count: 'uint32_t', handle: 'void *',
 });
 koffi.struct('griddep_graph_edge_info', {
   size: 'uint32_t', from: 'uint32_t', to: 'uint32_t', asked: 'int32_t', from_port: 'int32_t', type: 'int32_t',
@@ -467,7 +434,7 @@ koffi.struct('griddep_tune_trial', {
 koffi.struct('griddep_tune_info', {
   size: 'uint32_t', changed: 'uint32_t', mode: 'int32_t', remembered: 'uint32_t', model: 'uint32_t',
   launch_count: 'uint32_t', trial_count: 'uint32_t', ran_count: 'uint32_t', stopped: 'uint32_t',
-  noise_pairs: 'uint32_t', noise: 'double', threshold: 'double', baseline_us: 'double', chosen_us: 'double',
+  noise_pairs: 'uint32_t', noise: 'double', threshold: 'double', baseline_ns: 'double', chosen_ns: 'double',
   ratio: 'double', lowest: 'double', highest: 'double', last_ratio: 'double', last_needed: 'double',
   confirmations: 'uint32_t', reserved: 'uint32_t',
 });
@@ -475,10 +442,6 @@ koffi.struct('griddep_tune_choice', {
   size: 'uint32_t', changed: 'uint32_t', kernel: 'void *', ptx: 'void *', grid: koffi.array('uint32_t', 3, 'Array'),
   pdl: 'int32_t', text: 'const char *', carveout: 'int32_t', shared_bytes: 'uint32_t',
   block: koffi.array('uint32_t', 3, 'Array'), reserved: 'uint32_t',
-});
-koffi.struct('griddep_tune_reason', {
-  size: 'uint32_t', runs: 'uint32_t', hops: 'uint32_t', reserved: 'uint32_t',
-  before: koffi.array('double', 8, 'Array'), after: koffi.array('double', 8, 'Array'),
 });
 koffi.struct('griddep_condition', {
   size: 'uint32_t', reason: 'int32_t', met: 'int32_t', decisive: 'int32_t', name: 'const char *',
@@ -517,18 +480,17 @@ koffi.proto('void griddep_notify_function(void *user, const griddep_error *failu
 koffi.proto('int32_t griddep_tune_progress(void *user, uint32_t done, uint32_t most, const char *text)');
 
 const structs = [
-  'griddep_error', 'griddep_runtime_options', 'griddep_runtime_info', 'griddep_stream_options',
-  'griddep_stream_info', 'griddep_device_info', 'griddep_ptx_info', 'griddep_ptx_entry_info',
-  'griddep_parameter_info', 'griddep_control_info', 'griddep_finding', 'griddep_edit', 'griddep_related',
-  'griddep_verdict', 'griddep_code_info', 'griddep_check_options', 'griddep_rewrite_options', 'griddep_header',
-  'griddep_module_options', 'griddep_image_info', 'griddep_image_part', 'griddep_image_kernel',
-  'griddep_module_info', 'griddep_link_input', 'griddep_kernel_info', 'griddep_argument', 'griddep_attribute',
-  'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map', 'griddep_tensor_options',
-  'griddep_hop_info', 'griddep_use', 'griddep_group_options', 'griddep_group_info', 'griddep_hop',
-  'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer', 'griddep_tune_buffer',
-  'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_tune_reason',
-  'griddep_condition', 'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info',
-  'griddep_timeline_launch', 'griddep_timeline_hop', 'griddep_shelf_info',
+  'griddep_error', 'griddep_runtime_options', 'griddep_runtime_info', 'griddep_device_info',
+  'griddep_stream_options', 'griddep_stream_info', 'griddep_ptx_info', 'griddep_ptx_entry_info',
+  'griddep_parameter_info', 'griddep_finding', 'griddep_edit', 'griddep_related', 'griddep_check_options',
+  'griddep_rewrite_options', 'griddep_header', 'griddep_module_options', 'griddep_image_info', 'griddep_image_part',
+  'griddep_image_kernel', 'griddep_module_info', 'griddep_link_input', 'griddep_kernel_info', 'griddep_argument',
+  'griddep_attribute', 'griddep_launch_config', 'griddep_requirement_info', 'griddep_tensor_map',
+  'griddep_tensor_options', 'griddep_hop_info', 'griddep_use', 'griddep_group_options', 'griddep_group_info',
+  'griddep_hop', 'griddep_graph_node_info', 'griddep_graph_edge_info', 'griddep_tune_offer', 'griddep_tune_buffer',
+  'griddep_tune_options', 'griddep_tune_trial', 'griddep_tune_info', 'griddep_tune_choice', 'griddep_condition',
+  'griddep_explanation_info', 'griddep_timeline_options', 'griddep_timeline_info', 'griddep_timeline_launch',
+  'griddep_timeline_hop', 'griddep_shelf_info',
 ];
 
 const prototypes = [
@@ -543,11 +505,18 @@ const prototypes = [
   'void griddep_runtime_close(void *runtime)',
   'int32_t griddep_runtime_synchronize(void *runtime, _Inout_ griddep_error *error)',
   'int32_t griddep_runtime_get_info(void *runtime, _Inout_ griddep_runtime_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_device_get_info(const char *driver, int32_t device, _Inout_ griddep_device_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_allocate(void *runtime, uint64_t bytes, _Out_ uint64_t *address, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_free(void *runtime, uint64_t address, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_write(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_read(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_memory_fill(void *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_write_async(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, _Inout_ griddep_error *error)',
+  'int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, _Out_ void **memory, _Inout_ griddep_error *error)',
+  'int32_t griddep_host_free(void *runtime, void *memory, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_create(void *runtime, const griddep_stream_options *options, _Out_ void **stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_destroy(void *runtime, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_synchronize(void *runtime, void *stream, _Inout_ griddep_error *error)',
@@ -556,8 +525,8 @@ const prototypes = [
   'int32_t griddep_event_create(void *runtime, int32_t kind, _Out_ void **event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_destroy(void *runtime, void *event, _Inout_ griddep_error *error)',
   'int32_t griddep_event_record(void *runtime, void *event, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_event_elapsed(void *runtime, void *start, void *end, _Out_ double *microseconds, _Inout_ griddep_error *error)',
   'int32_t griddep_event_synchronize(void *runtime, void *event, _Inout_ griddep_error *error)',
+  'int32_t griddep_event_elapsed(void *runtime, void *start, void *end, _Out_ double *nanoseconds, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_wait_event(void *runtime, void *stream, void *event, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_add_host(void *runtime, void *stream, griddep_host_function function, void *user, _Inout_ griddep_error *error)',
   'int32_t griddep_stream_notify(void *runtime, void *stream, griddep_notify_function function, void *user, _Inout_ griddep_error *error)',
@@ -566,28 +535,17 @@ const prototypes = [
   'int32_t griddep_completion_get_descriptor(void *completion, _Out_ int32_t *descriptor, _Inout_ griddep_error *error)',
   'int32_t griddep_completion_arm(void *completion, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_completion_take(void *completion, _Out_ uint64_t *reached, _Inout_ griddep_error *error)',
-  'int32_t griddep_memory_write_async(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, _Inout_ griddep_error *error)',
-  'int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, _Out_ void **memory, _Inout_ griddep_error *error)',
-  'int32_t griddep_host_free(void *runtime, void *memory, _Inout_ griddep_error *error)',
-  'int32_t griddep_device_get_info(const char *driver, int32_t device, _Inout_ griddep_device_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_parse(const char *text, uint64_t bytes, const char *name, _Out_ void **ptx, _Inout_ griddep_error *error)',
   'void griddep_ptx_destroy(void *ptx)',
   'int32_t griddep_ptx_get_info(void *ptx, _Inout_ griddep_ptx_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_get_entry(void *ptx, uint32_t entry, _Inout_ griddep_ptx_entry_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_get_parameter(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
-  'int32_t griddep_ptx_get_control(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_control_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_print(void *ptx, void *buffer, uint64_t capacity, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
   'uint32_t griddep_findings_count(void *findings)',
   'int32_t griddep_findings_get(void *findings, uint32_t index, _Inout_ griddep_finding *finding, _Inout_ griddep_error *error)',
   'int32_t griddep_findings_get_edit(void *findings, uint32_t index, uint32_t number, _Inout_ griddep_edit *edit, _Inout_ griddep_error *error)',
   'int32_t griddep_findings_get_related(void *findings, uint32_t index, uint32_t number, _Inout_ griddep_related *related, _Inout_ griddep_error *error)',
   'void griddep_findings_destroy(void *findings)',
-  'int32_t griddep_findings_get_verdict(void *findings, uint32_t index, _Inout_ griddep_verdict *verdict, _Inout_ griddep_error *error)',
-  'int32_t griddep_code_get(uint32_t index, _Inout_ griddep_code_info *info, _Inout_ griddep_error *error)',
-  'int32_t griddep_code_find(const char *code, _Out_ uint32_t *index, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_check(const char *text, uint64_t bytes, const char *name, const griddep_check_options *options, _Out_ void **findings, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_rewrite(void *ptx, const griddep_rewrite_options *options, _Out_ void **rewritten, _Out_ void **notes, _Inout_ griddep_error *error)',
   'int32_t griddep_image_open(void *data, uint64_t bytes, const char *name, _Out_ void **image, _Inout_ griddep_error *error)',
@@ -597,10 +555,10 @@ const prototypes = [
   'int32_t griddep_image_get_kernel(void *image, uint32_t part, uint32_t index, _Inout_ griddep_image_kernel *kernel, _Inout_ griddep_error *error)',
   'int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_load_file(void *runtime, const char *path, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
+  'int32_t griddep_module_load_shelf(void *runtime, const char *name, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_compile(void *runtime, const char *source, uint64_t bytes, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_link(void *runtime, const griddep_link_input *inputs, uint32_t count, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'int32_t griddep_module_share(void *module, void *runtime, _Out_ void **shared, _Inout_ griddep_error *error)',
-  'int32_t griddep_module_load_shelf(void *runtime, const char *name, const griddep_module_options *options, _Out_ void **module, _Inout_ griddep_error *error)',
   'void griddep_module_unload(void *module)',
   'int32_t griddep_module_get_info(void *module, _Inout_ griddep_module_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_module_get_global(void *module, const char *name, _Out_ uint64_t *address, _Out_ uint64_t *bytes, _Inout_ griddep_error *error)',
@@ -608,8 +566,8 @@ const prototypes = [
   'int32_t griddep_module_find_kernel(void *module, const char *name, _Out_ void **kernel, _Inout_ griddep_error *error)',
   'int32_t griddep_module_get_kernel(void *module, uint32_t index, _Out_ void **kernel, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_info(void *kernel, _Inout_ griddep_kernel_info *info, _Inout_ griddep_error *error)',
-  'int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, _Inout_ griddep_error *error)',
   'int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, _Inout_ griddep_parameter_info *info, _Inout_ griddep_error *error)',
+  'int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, _Inout_ griddep_error *error)',
   'int32_t griddep_launch(void *kernel, const griddep_launch_config *config, const griddep_argument *arguments, uint32_t argument_count, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
   'int32_t griddep_launch_packed(void *kernel, const griddep_launch_config *config, void *arguments, uint64_t bytes, _Out_ int32_t *reason, _Inout_ griddep_error *error)',
   'int32_t griddep_ptx_get_requirement(void *ptx, uint32_t entry, uint32_t index, _Inout_ griddep_requirement_info *info, _Inout_ griddep_error *error)',
@@ -670,8 +628,6 @@ const prototypes = [
   'int32_t griddep_graph_launch(void *graph, void *stream, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_set_arguments(void *graph, uint32_t node, const griddep_argument *arguments, uint32_t argument_count, _Inout_ griddep_error *error)',
   'int32_t griddep_graph_set_config(void *graph, uint32_t node, const griddep_launch_config *config, _Inout_ griddep_error *error)',
-  'int32_t griddep_graph_enable(void *graph, uint32_t node, uint32_t enabled, _Inout_ griddep_error *error)',
-  'int32_t griddep_graph_update(void *graph, void *other, _Inout_ griddep_error *error)',
   'uint32_t griddep_graph_node_count(void *graph)',
   'uint32_t griddep_graph_edge_count(void *graph)',
   'int32_t griddep_graph_get_node(void *graph, uint32_t index, _Inout_ griddep_graph_node_info *info, _Inout_ griddep_error *error)',
@@ -683,7 +639,6 @@ const prototypes = [
   'int32_t griddep_tune_get_info(void *tune, _Inout_ griddep_tune_info *info, _Inout_ griddep_error *error)',
   'int32_t griddep_tune_get_trial(void *tune, uint32_t index, _Inout_ griddep_tune_trial *trial, _Inout_ griddep_error *error)',
   'int32_t griddep_tune_get_choice(void *tune, uint32_t launch, _Inout_ griddep_tune_choice *choice, _Inout_ griddep_error *error)',
-  'int32_t griddep_tune_get_reason(void *tune, int32_t trial, _Inout_ griddep_tune_reason *reason, _Inout_ griddep_error *error)',
   'void griddep_tune_destroy(void *tune)',
   'int32_t griddep_chain_explain(void *chain, int32_t mode, uint32_t index, _Out_ void **explanation, _Inout_ griddep_error *error)',
   'void griddep_explanation_destroy(void *explanation)',
@@ -1068,7 +1023,7 @@ class Runtime extends Owner {
     return new Chain(this);
   }
 
-  /** Microseconds between events before and after what work() puts into the stream. */
+  /** Nanoseconds between events before and after what work() puts into the stream. */
   time(work, stream) {
     const events = [0, 1].map(() => made('event_create', this.handle, 0));
     try {

@@ -138,34 +138,24 @@ FEATURE_LAUNCH_COMPLETION_EVENT = 16
 FEATURE_PARAMETER_INFO = 32
 FEATURE_CLUSTER = 64
 FEATURE_PARTS = 256
+HOST_PORTABLE = 1
+HOST_WRITE_COMBINED = 4
 STREAM_BLOCKING = 1
 EVENT_TIMING = 0
 EVENT_ORDER = 1
-HOST_PORTABLE = 1
-HOST_WRITE_COMBINED = 4
 TRAIT_KNOWN = 1
 TRAIT_WAITS = 2
 TRAIT_WAITS_ALWAYS = 4
 TRAIT_TRIGGERS = 8
 TRAIT_CALLS = 16
+TRAIT_STATED = 128
 TRAIT_MACHINE_CODE = 32
 TRAIT_OPEN = 64
-TRAIT_STATED = 128
 TRAIT_TOUCHES_EARLY = 256
 TRAIT_OTHERS_WAIT = 512
-CONTROL_WAIT = 1
-CONTROL_LAUNCH_DEPENDENTS = 2
 SEVERITY_NOTE = 1
 SEVERITY_WARNING = 2
 SEVERITY_ERROR = 3
-WAITS_UNKNOWN = 0
-WAITS_NEVER = 1
-WAITS_SOMETIMES = 2
-WAITS_ALWAYS = 3
-EARLY_UNKNOWN = 0
-EARLY_UNSAFE = 1
-EARLY_CONDITIONAL = 2
-EARLY_SAFE = 3
 WAIT_KEEP = 0
 WAIT_INSERT = 1
 WAIT_MOVE = 2
@@ -206,22 +196,21 @@ REASON_OTHER_ORDER = 11
 REASON_NODE_BETWEEN = 12
 REASON_NOT_KERNELS = 13
 REASON_CONDITIONAL = 14
-REASON_DISABLED = 15
-REASON_WRONG_END = 16
-REASON_BLOCKING = 17
-REASON_COOPERATIVE = 18
-REASON_NO_TRIGGER = 19
-REASON_NO_ROOM = 20
-REASON_CARVEOUT = 21
-REASON_WAVES = 22
-REASON_CLUSTER = 23
-REASON_LAUNCH_ORDER = 24
-REASON_WRONG_PORT = 25
-REASON_NO_EDGE_DATA = 26
-REASON_TOOLS = 27
-REASON_ROUND = 28
-REASON_NOT_PROVEN = 29
-REASON_RACE = 30
+REASON_WRONG_END = 15
+REASON_BLOCKING = 16
+REASON_COOPERATIVE = 17
+REASON_NO_TRIGGER = 18
+REASON_NO_ROOM = 19
+REASON_CARVEOUT = 20
+REASON_WAVES = 21
+REASON_CLUSTER = 22
+REASON_LAUNCH_ORDER = 23
+REASON_WRONG_PORT = 24
+REASON_NO_EDGE_DATA = 25
+REASON_TOOLS = 26
+REASON_ROUND = 27
+REASON_NOT_PROVEN = 28
+REASON_RACE = 29
 OVERLAP_UNKNOWN = -1
 OVERLAP_NONE = 0
 OVERLAP_TAIL = 1
@@ -332,16 +321,6 @@ TUNE_OUTCOME_ILLEGAL = 5
 TUNE_OUTCOME_DIFFERENT = 6
 TUNE_OUTCOME_REFUSED = 7
 TUNE_OUTCOME_UNCONFIRMED = 8
-TUNE_FIGURE_SPAN = 0
-TUNE_FIGURE_IDLE = 1
-TUNE_FIGURE_GAP = 2
-TUNE_FIGURE_WORK = 3
-TUNE_FIGURE_LEAD = 4
-TUNE_FIGURE_HIDDEN = 5
-TUNE_FIGURE_WAIT = 6
-TUNE_FIGURE_OVERLAP = 7
-TUNE_FIGURE_COUNT = 8
-TUNE_WHOLE = -1
 STAMP_SM = 0
 STAMP_ENTRY = 1
 STAMP_WAIT = 2
@@ -417,24 +396,6 @@ class c_runtime_info(_Struct):
     ]
 
 
-class c_stream_options(_Struct):
-    _fields_ = [
-        ("size", c_uint32),
-        ("flags", c_uint32),
-        ("priority", c_int32),
-        ("reserved", c_uint32),
-    ]
-
-
-class c_stream_info(_Struct):
-    _fields_ = [
-        ("size", c_uint32),
-        ("flags", c_uint32),
-        ("priority", c_int32),
-        ("captured", c_uint32),
-    ]
-
-
 class c_device_info(_Struct):
     _fields_ = [
         ("size", c_uint32),
@@ -457,6 +418,24 @@ class c_device_info(_Struct):
         ("device_count", c_uint32),
         ("uuid", c_uint8 * 16),
         ("name", c_char * 256),
+    ]
+
+
+class c_stream_options(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("priority", c_int32),
+        ("reserved", c_uint32),
+    ]
+
+
+class c_stream_info(_Struct):
+    _fields_ = [
+        ("size", c_uint32),
+        ("flags", c_uint32),
+        ("priority", c_int32),
+        ("captured", c_uint32),
     ]
 
 
@@ -501,17 +480,6 @@ class c_parameter_info(_Struct):
         ("is_pointer", c_uint32),
         ("reserved", c_uint32),
         ("element", c_char_p),
-    ]
-
-
-class c_control_info(_Struct):
-    _fields_ = [
-        ("size", c_uint32),
-        ("kind", c_int32),
-        ("line", c_int32),
-        ("column", c_int32),
-        ("predicated", c_uint32),
-        ("reserved", c_uint32),
     ]
 
 
@@ -563,35 +531,6 @@ class c_related(_Struct):
         ("column", c_int32),
         ("end_line", c_int32),
         ("end_column", c_int32),
-    ]
-
-
-class c_verdict(_Struct):
-    _fields_ = [
-        ("size", c_uint32),
-        ("is_valid", c_uint32),
-        ("file", c_char_p),
-        ("entry", c_char_p),
-        ("text", c_char_p),
-        ("condition", c_char_p),
-        ("line", c_int32),
-        ("column", c_int32),
-        ("waits", c_int32),
-        ("early", c_int32),
-        ("wait_lines", c_void_p),
-        ("trigger_lines", c_void_p),
-        ("wait_count", c_uint32),
-        ("trigger_count", c_uint32),
-    ]
-
-
-class c_code_info(_Struct):
-    _fields_ = [
-        ("size", c_uint32),
-        ("severity", c_int32),
-        ("code", c_char_p),
-        ("title", c_char_p),
-        ("page", c_char_p),
     ]
 
 
@@ -858,7 +797,6 @@ class c_graph_node_info(_Struct):
         ("type", c_int32),
         ("name", c_char_p),
         ("traits", c_uint32),
-        ("enabled", c_uint32),
         ("before_count", c_uint32),
         ("after_count", c_uint32),
         ("handle", c_void_p),
@@ -947,8 +885,8 @@ class c_tune_info(_Struct):
         ("noise_pairs", c_uint32),
         ("noise", c_double),
         ("threshold", c_double),
-        ("baseline_us", c_double),
-        ("chosen_us", c_double),
+        ("baseline_ns", c_double),
+        ("chosen_ns", c_double),
         ("ratio", c_double),
         ("lowest", c_double),
         ("highest", c_double),
@@ -972,17 +910,6 @@ class c_tune_choice(_Struct):
         ("shared_bytes", c_uint32),
         ("block", c_uint32 * 3),
         ("reserved", c_uint32),
-    ]
-
-
-class c_tune_reason(_Struct):
-    _fields_ = [
-        ("size", c_uint32),
-        ("runs", c_uint32),
-        ("hops", c_uint32),
-        ("reserved", c_uint32),
-        ("before", c_double * 8),
-        ("after", c_double * 8),
     ]
 
 
@@ -1104,11 +1031,18 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "runtime_close": (None, [c_void_p]),
     "runtime_synchronize": (c_int32, [c_void_p, c_void_p]),
     "runtime_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "device_get_info": (c_int32, [c_char_p, c_int32, c_void_p, c_void_p]),
     "memory_allocate": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
     "memory_free": (c_int32, [c_void_p, c_uint64, c_void_p]),
     "memory_write": (c_int32, [c_void_p, c_uint64, c_void_p, c_uint64, c_void_p, c_void_p]),
     "memory_read": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
     "memory_fill": (c_int32, [c_void_p, c_uint64, c_uint8, c_uint64, c_void_p, c_void_p]),
+    "memory_write_async": (c_int32, [c_void_p, c_uint64, c_void_p, c_uint64, c_void_p, c_void_p]),
+    "memory_read_async": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
+    "memory_copy_async": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p]),
+    "memory_fill_async": (c_int32, [c_void_p, c_uint64, c_uint32, c_uint32, c_uint64, c_void_p, c_void_p]),
+    "host_allocate": (c_int32, [c_void_p, c_uint64, c_uint32, c_void_p, c_void_p]),
+    "host_free": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "stream_create": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "stream_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "stream_synchronize": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -1117,8 +1051,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "event_create": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "event_destroy": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "event_record": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "event_elapsed": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "event_synchronize": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "event_elapsed": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "stream_wait_event": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "stream_add_host": (c_int32, [c_void_p, c_void_p, host_function, c_void_p, c_void_p]),
     "stream_notify": (c_int32, [c_void_p, c_void_p, notify_function, c_void_p, c_void_p]),
@@ -1127,28 +1061,17 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "completion_get_descriptor": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "completion_arm": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "completion_take": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "memory_write_async": (c_int32, [c_void_p, c_uint64, c_void_p, c_uint64, c_void_p, c_void_p]),
-    "memory_read_async": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
-    "memory_copy_async": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p]),
-    "memory_fill_async": (c_int32, [c_void_p, c_uint64, c_uint32, c_uint32, c_uint64, c_void_p, c_void_p]),
-    "host_allocate": (c_int32, [c_void_p, c_uint64, c_uint32, c_void_p, c_void_p]),
-    "host_free": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "device_get_info": (c_int32, [c_char_p, c_int32, c_void_p, c_void_p]),
     "ptx_parse": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p]),
     "ptx_destroy": (None, [c_void_p]),
     "ptx_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "ptx_get_entry": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "ptx_get_parameter": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
-    "ptx_get_control": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "ptx_print": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
     "findings_count": (c_uint32, [c_void_p]),
     "findings_get": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "findings_get_edit": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "findings_get_related": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "findings_destroy": (None, [c_void_p]),
-    "findings_get_verdict": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
-    "code_get": (c_int32, [c_uint32, c_void_p, c_void_p]),
-    "code_find": (c_int32, [c_char_p, c_void_p, c_void_p]),
     "ptx_check": (c_int32, [c_char_p, c_uint64, c_char_p, c_void_p, c_void_p, c_void_p]),
     "ptx_rewrite": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "image_open": (c_int32, [c_void_p, c_uint64, c_char_p, c_void_p, c_void_p]),
@@ -1158,10 +1081,10 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "image_get_kernel": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "module_load": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
     "module_load_file": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
+    "module_load_shelf": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "module_compile": (c_int32, [c_void_p, c_char_p, c_uint64, c_void_p, c_void_p, c_void_p]),
     "module_link": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
     "module_share": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "module_load_shelf": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "module_unload": (None, [c_void_p]),
     "module_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "module_get_global": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
@@ -1169,8 +1092,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "module_find_kernel": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "module_get_kernel": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "kernel_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "kernel_state_traits": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "kernel_get_parameter": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "kernel_state_traits": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "launch": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "launch_packed": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
     "ptx_get_requirement": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
@@ -1231,8 +1154,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "graph_launch": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_set_arguments": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p]),
     "graph_set_config": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
-    "graph_enable": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
-    "graph_update": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "graph_node_count": (c_uint32, [c_void_p]),
     "graph_edge_count": (c_uint32, [c_void_p]),
     "graph_get_node": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
@@ -1244,7 +1165,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "tune_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "tune_get_trial": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "tune_get_choice": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
-    "tune_get_reason": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p]),
     "tune_destroy": (None, [c_void_p]),
     "chain_explain": (c_int32, [c_void_p, c_int32, c_uint32, c_void_p, c_void_p]),
     "explanation_destroy": (None, [c_void_p]),
@@ -1658,7 +1578,7 @@ class Runtime:
         return made
 
     def time(self, function: Callable[[], object], stream: StreamLike = None) -> float:
-        """Microseconds between events before and after what function() puts into the stream."""
+        """Nanoseconds between events before and after what function() puts into the stream."""
         start, end = (_make(raw.event_create, self.handle, EVENT_TIMING) for _ in range(2))
         elapsed = c_double()
         try:

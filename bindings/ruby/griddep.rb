@@ -75,34 +75,24 @@ module Griddep
     FEATURE_PARAMETER_INFO = 32
     FEATURE_CLUSTER = 64
     FEATURE_PARTS = 256
+    HOST_PORTABLE = 1
+    HOST_WRITE_COMBINED = 4
     STREAM_BLOCKING = 1
     EVENT_TIMING = 0
     EVENT_ORDER = 1
-    HOST_PORTABLE = 1
-    HOST_WRITE_COMBINED = 4
     TRAIT_KNOWN = 1
     TRAIT_WAITS = 2
     TRAIT_WAITS_ALWAYS = 4
     TRAIT_TRIGGERS = 8
     TRAIT_CALLS = 16
+    TRAIT_STATED = 128
     TRAIT_MACHINE_CODE = 32
     TRAIT_OPEN = 64
-    TRAIT_STATED = 128
     TRAIT_TOUCHES_EARLY = 256
     TRAIT_OTHERS_WAIT = 512
-    CONTROL_WAIT = 1
-    CONTROL_LAUNCH_DEPENDENTS = 2
     SEVERITY_NOTE = 1
     SEVERITY_WARNING = 2
     SEVERITY_ERROR = 3
-    WAITS_UNKNOWN = 0
-    WAITS_NEVER = 1
-    WAITS_SOMETIMES = 2
-    WAITS_ALWAYS = 3
-    EARLY_UNKNOWN = 0
-    EARLY_UNSAFE = 1
-    EARLY_CONDITIONAL = 2
-    EARLY_SAFE = 3
     WAIT_KEEP = 0
     WAIT_INSERT = 1
     WAIT_MOVE = 2
@@ -143,22 +133,21 @@ module Griddep
     REASON_NODE_BETWEEN = 12
     REASON_NOT_KERNELS = 13
     REASON_CONDITIONAL = 14
-    REASON_DISABLED = 15
-    REASON_WRONG_END = 16
-    REASON_BLOCKING = 17
-    REASON_COOPERATIVE = 18
-    REASON_NO_TRIGGER = 19
-    REASON_NO_ROOM = 20
-    REASON_CARVEOUT = 21
-    REASON_WAVES = 22
-    REASON_CLUSTER = 23
-    REASON_LAUNCH_ORDER = 24
-    REASON_WRONG_PORT = 25
-    REASON_NO_EDGE_DATA = 26
-    REASON_TOOLS = 27
-    REASON_ROUND = 28
-    REASON_NOT_PROVEN = 29
-    REASON_RACE = 30
+    REASON_WRONG_END = 15
+    REASON_BLOCKING = 16
+    REASON_COOPERATIVE = 17
+    REASON_NO_TRIGGER = 18
+    REASON_NO_ROOM = 19
+    REASON_CARVEOUT = 20
+    REASON_WAVES = 21
+    REASON_CLUSTER = 22
+    REASON_LAUNCH_ORDER = 23
+    REASON_WRONG_PORT = 24
+    REASON_NO_EDGE_DATA = 25
+    REASON_TOOLS = 26
+    REASON_ROUND = 27
+    REASON_NOT_PROVEN = 28
+    REASON_RACE = 29
     OVERLAP_UNKNOWN = -1
     OVERLAP_NONE = 0
     OVERLAP_TAIL = 1
@@ -269,16 +258,6 @@ module Griddep
     TUNE_OUTCOME_DIFFERENT = 6
     TUNE_OUTCOME_REFUSED = 7
     TUNE_OUTCOME_UNCONFIRMED = 8
-    TUNE_FIGURE_SPAN = 0
-    TUNE_FIGURE_IDLE = 1
-    TUNE_FIGURE_GAP = 2
-    TUNE_FIGURE_WORK = 3
-    TUNE_FIGURE_LEAD = 4
-    TUNE_FIGURE_HIDDEN = 5
-    TUNE_FIGURE_WAIT = 6
-    TUNE_FIGURE_OVERLAP = 7
-    TUNE_FIGURE_COUNT = 8
-    TUNE_WHOLE = -1
     STAMP_SM = 0
     STAMP_ENTRY = 1
     STAMP_WAIT = 2
@@ -309,14 +288,6 @@ module Griddep
       "void *driver_cache_reason", "uint64_t driver_cache_bytes",
     ])
 
-    CStreamOptions = struct([
-      "uint32_t size", "uint32_t flags", "int32_t priority", "uint32_t reserved",
-    ])
-
-    CStreamInfo = struct([
-      "uint32_t size", "uint32_t flags", "int32_t priority", "uint32_t captured",
-    ])
-
     CDeviceInfo = struct([
       "uint32_t size", "int32_t device", "int32_t capability", "uint32_t multiprocessors", "uint64_t memory_bytes",
       "uint64_t l2_bytes", "uint32_t shared_bytes_per_multiprocessor", "uint32_t shared_bytes_per_block",
@@ -324,6 +295,14 @@ module Griddep
       "uint32_t blocks_per_multiprocessor", "uint32_t copy_engines", "uint32_t pools", "uint32_t integrated",
       "uint32_t pci_domain", "uint32_t pci_bus", "uint32_t pci_device", "uint32_t device_count", "uint8_t uuid[16]",
       "char name[256]",
+    ])
+
+    CStreamOptions = struct([
+      "uint32_t size", "uint32_t flags", "int32_t priority", "uint32_t reserved",
+    ])
+
+    CStreamInfo = struct([
+      "uint32_t size", "uint32_t flags", "int32_t priority", "uint32_t captured",
     ])
 
     CPtxInfo = struct([
@@ -342,10 +321,6 @@ module Griddep
       "uint32_t is_pointer", "uint32_t reserved", "void *element",
     ])
 
-    CControlInfo = struct([
-      "uint32_t size", "int32_t kind", "int32_t line", "int32_t column", "uint32_t predicated", "uint32_t reserved",
-    ])
-
     CFinding = struct([
       "uint32_t size", "int32_t severity", "void *code", "void *file", "void *entry", "void *text", "void *hint",
       "void *quote", "int32_t line", "int32_t column", "int32_t launch", "uint32_t reserved", "int32_t end_line",
@@ -361,16 +336,6 @@ module Griddep
     CRelated = struct([
       "uint32_t size", "uint32_t reserved", "void *file", "void *text", "int32_t line", "int32_t column",
       "int32_t end_line", "int32_t end_column",
-    ])
-
-    CVerdict = struct([
-      "uint32_t size", "uint32_t is_valid", "void *file", "void *entry", "void *text", "void *condition",
-      "int32_t line", "int32_t column", "int32_t waits", "int32_t early", "void *wait_lines", "void *trigger_lines",
-      "uint32_t wait_count", "uint32_t trigger_count",
-    ])
-
-    CCodeInfo = struct([
-      "uint32_t size", "int32_t severity", "void *code", "void *title", "void *page",
     ])
 
     CCheckOptions = struct([
@@ -477,7 +442,7 @@ module Griddep
     ])
 
     CGraphNodeInfo = struct([
-      "uint32_t size", "int32_t type", "void *name", "uint32_t traits", "uint32_t enabled", "uint32_t before_count",
+      "uint32_t size", "int32_t type", "void *name", "uint32_t traits", "uint32_t before_count",
       "uint32_t after_count", "void *handle",
     ])
 
@@ -508,7 +473,7 @@ module Griddep
     CTuneInfo = struct([
       "uint32_t size", "uint32_t changed", "int32_t mode", "uint32_t remembered", "uint32_t model",
       "uint32_t launch_count", "uint32_t trial_count", "uint32_t ran_count", "uint32_t stopped",
-      "uint32_t noise_pairs", "double noise", "double threshold", "double baseline_us", "double chosen_us",
+      "uint32_t noise_pairs", "double noise", "double threshold", "double baseline_ns", "double chosen_ns",
       "double ratio", "double lowest", "double highest", "double last_ratio", "double last_needed",
       "uint32_t confirmations", "uint32_t reserved",
     ])
@@ -516,10 +481,6 @@ module Griddep
     CTuneChoice = struct([
       "uint32_t size", "uint32_t changed", "void *kernel", "void *ptx", "uint32_t grid[3]", "int32_t pdl",
       "void *text", "int32_t carveout", "uint32_t shared_bytes", "uint32_t block[3]", "uint32_t reserved",
-    ])
-
-    CTuneReason = struct([
-      "uint32_t size", "uint32_t runs", "uint32_t hops", "uint32_t reserved", "double before[8]", "double after[8]",
     ])
 
     CCondition = struct([
@@ -571,11 +532,18 @@ module Griddep
       "void griddep_runtime_close(void *runtime)",
       "int32_t griddep_runtime_synchronize(void *runtime, void *error)",
       "int32_t griddep_runtime_get_info(void *runtime, void *info, void *error)",
+      "int32_t griddep_device_get_info(void *driver, int32_t device, void *info, void *error)",
       "int32_t griddep_memory_allocate(void *runtime, uint64_t bytes, void *address, void *error)",
       "int32_t griddep_memory_free(void *runtime, uint64_t address, void *error)",
       "int32_t griddep_memory_write(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_memory_read(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, void *error)",
       "int32_t griddep_memory_fill(void *runtime, uint64_t address, uint8_t value, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_memory_write_async(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, void *error)",
+      "int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, void *error)",
+      "int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, void *memory, void *error)",
+      "int32_t griddep_host_free(void *runtime, void *memory, void *error)",
       "int32_t griddep_stream_create(void *runtime, void *options, void *stream, void *error)",
       "int32_t griddep_stream_destroy(void *runtime, void *stream, void *error)",
       "int32_t griddep_stream_synchronize(void *runtime, void *stream, void *error)",
@@ -584,8 +552,8 @@ module Griddep
       "int32_t griddep_event_create(void *runtime, int32_t kind, void *event, void *error)",
       "int32_t griddep_event_destroy(void *runtime, void *event, void *error)",
       "int32_t griddep_event_record(void *runtime, void *event, void *stream, void *error)",
-      "int32_t griddep_event_elapsed(void *runtime, void *start, void *end, void *microseconds, void *error)",
       "int32_t griddep_event_synchronize(void *runtime, void *event, void *error)",
+      "int32_t griddep_event_elapsed(void *runtime, void *start, void *end, void *nanoseconds, void *error)",
       "int32_t griddep_stream_wait_event(void *runtime, void *stream, void *event, void *error)",
       "int32_t griddep_stream_add_host(void *runtime, void *stream, void *function, void *user, void *error)",
       "int32_t griddep_stream_notify(void *runtime, void *stream, void *function, void *user, void *error)",
@@ -594,28 +562,17 @@ module Griddep
       "int32_t griddep_completion_get_descriptor(void *completion, void *descriptor, void *error)",
       "int32_t griddep_completion_arm(void *completion, void *stream, void *error)",
       "int32_t griddep_completion_take(void *completion, void *reached, void *error)",
-      "int32_t griddep_memory_write_async(void *runtime, uint64_t address, void *source, uint64_t bytes, void *stream, void *error)",
-      "int32_t griddep_memory_read_async(void *runtime, void *target, uint64_t address, uint64_t bytes, void *stream, void *error)",
-      "int32_t griddep_memory_copy_async(void *runtime, uint64_t target, uint64_t source, uint64_t bytes, void *stream, void *error)",
-      "int32_t griddep_memory_fill_async(void *runtime, uint64_t address, uint32_t value, uint32_t element_bytes, uint64_t count, void *stream, void *error)",
-      "int32_t griddep_host_allocate(void *runtime, uint64_t bytes, uint32_t flags, void *memory, void *error)",
-      "int32_t griddep_host_free(void *runtime, void *memory, void *error)",
-      "int32_t griddep_device_get_info(void *driver, int32_t device, void *info, void *error)",
       "int32_t griddep_ptx_parse(void *text, uint64_t bytes, void *name, void *ptx, void *error)",
       "void griddep_ptx_destroy(void *ptx)",
       "int32_t griddep_ptx_get_info(void *ptx, void *info, void *error)",
       "int32_t griddep_ptx_get_entry(void *ptx, uint32_t entry, void *info, void *error)",
       "int32_t griddep_ptx_get_parameter(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
-      "int32_t griddep_ptx_get_control(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
       "int32_t griddep_ptx_print(void *ptx, void *buffer, uint64_t capacity, void *bytes, void *error)",
       "uint32_t griddep_findings_count(void *findings)",
       "int32_t griddep_findings_get(void *findings, uint32_t index, void *finding, void *error)",
       "int32_t griddep_findings_get_edit(void *findings, uint32_t index, uint32_t number, void *edit, void *error)",
       "int32_t griddep_findings_get_related(void *findings, uint32_t index, uint32_t number, void *related, void *error)",
       "void griddep_findings_destroy(void *findings)",
-      "int32_t griddep_findings_get_verdict(void *findings, uint32_t index, void *verdict, void *error)",
-      "int32_t griddep_code_get(uint32_t index, void *info, void *error)",
-      "int32_t griddep_code_find(void *code, void *index, void *error)",
       "int32_t griddep_ptx_check(void *text, uint64_t bytes, void *name, void *options, void *findings, void *error)",
       "int32_t griddep_ptx_rewrite(void *ptx, void *options, void *rewritten, void *notes, void *error)",
       "int32_t griddep_image_open(void *data, uint64_t bytes, void *name, void *image, void *error)",
@@ -625,10 +582,10 @@ module Griddep
       "int32_t griddep_image_get_kernel(void *image, uint32_t part, uint32_t index, void *kernel, void *error)",
       "int32_t griddep_module_load(void *runtime, void *image, uint64_t bytes, void *options, void *module, void *error)",
       "int32_t griddep_module_load_file(void *runtime, void *path, void *options, void *module, void *error)",
+      "int32_t griddep_module_load_shelf(void *runtime, void *name, void *options, void *module, void *error)",
       "int32_t griddep_module_compile(void *runtime, void *source, uint64_t bytes, void *options, void *module, void *error)",
       "int32_t griddep_module_link(void *runtime, void *inputs, uint32_t count, void *options, void *module, void *error)",
       "int32_t griddep_module_share(void *module, void *runtime, void *shared, void *error)",
-      "int32_t griddep_module_load_shelf(void *runtime, void *name, void *options, void *module, void *error)",
       "void griddep_module_unload(void *module)",
       "int32_t griddep_module_get_info(void *module, void *info, void *error)",
       "int32_t griddep_module_get_global(void *module, void *name, void *address, void *bytes, void *error)",
@@ -636,8 +593,8 @@ module Griddep
       "int32_t griddep_module_find_kernel(void *module, void *name, void *kernel, void *error)",
       "int32_t griddep_module_get_kernel(void *module, uint32_t index, void *kernel, void *error)",
       "int32_t griddep_kernel_get_info(void *kernel, void *info, void *error)",
-      "int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, void *error)",
       "int32_t griddep_kernel_get_parameter(void *kernel, uint32_t index, void *info, void *error)",
+      "int32_t griddep_kernel_state_traits(void *kernel, uint32_t traits, void *error)",
       "int32_t griddep_launch(void *kernel, void *config, void *arguments, uint32_t argument_count, void *reason, void *error)",
       "int32_t griddep_launch_packed(void *kernel, void *config, void *arguments, uint64_t bytes, void *reason, void *error)",
       "int32_t griddep_ptx_get_requirement(void *ptx, uint32_t entry, uint32_t index, void *info, void *error)",
@@ -698,8 +655,6 @@ module Griddep
       "int32_t griddep_graph_launch(void *graph, void *stream, void *error)",
       "int32_t griddep_graph_set_arguments(void *graph, uint32_t node, void *arguments, uint32_t argument_count, void *error)",
       "int32_t griddep_graph_set_config(void *graph, uint32_t node, void *config, void *error)",
-      "int32_t griddep_graph_enable(void *graph, uint32_t node, uint32_t enabled, void *error)",
-      "int32_t griddep_graph_update(void *graph, void *other, void *error)",
       "uint32_t griddep_graph_node_count(void *graph)",
       "uint32_t griddep_graph_edge_count(void *graph)",
       "int32_t griddep_graph_get_node(void *graph, uint32_t index, void *info, void *error)",
@@ -711,7 +666,6 @@ module Griddep
       "int32_t griddep_tune_get_info(void *tune, void *info, void *error)",
       "int32_t griddep_tune_get_trial(void *tune, uint32_t index, void *trial, void *error)",
       "int32_t griddep_tune_get_choice(void *tune, uint32_t launch, void *choice, void *error)",
-      "int32_t griddep_tune_get_reason(void *tune, int32_t trial, void *reason, void *error)",
       "void griddep_tune_destroy(void *tune)",
       "int32_t griddep_chain_explain(void *chain, int32_t mode, uint32_t index, void *explanation, void *error)",
       "void griddep_explanation_destroy(void *explanation)",
@@ -963,7 +917,7 @@ module Griddep
     def synchronize(stream = nil) = Griddep.call(:stream_synchronize, handle, Griddep.handle(stream, "stream"))
     def chain = Chain.new(self)
 
-    # Microseconds between events before and after what the block puts into the stream.
+    # Nanoseconds between events before and after what the block puts into the stream.
     def time(stream = nil)
       events = Array.new(2) { Griddep.made("Q", :event_create, handle, 0) }
       Griddep.call(:event_record, handle, events[0], Griddep.handle(stream, "stream"))

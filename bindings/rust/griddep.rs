@@ -107,34 +107,24 @@ pub const FEATURE_LAUNCH_COMPLETION_EVENT: i32 = 16;
 pub const FEATURE_PARAMETER_INFO: i32 = 32;
 pub const FEATURE_CLUSTER: i32 = 64;
 pub const FEATURE_PARTS: i32 = 256;
+pub const HOST_PORTABLE: i32 = 1;
+pub const HOST_WRITE_COMBINED: i32 = 4;
 pub const STREAM_BLOCKING: i32 = 1;
 pub const EVENT_TIMING: i32 = 0;
 pub const EVENT_ORDER: i32 = 1;
-pub const HOST_PORTABLE: i32 = 1;
-pub const HOST_WRITE_COMBINED: i32 = 4;
 pub const TRAIT_KNOWN: i32 = 1;
 pub const TRAIT_WAITS: i32 = 2;
 pub const TRAIT_WAITS_ALWAYS: i32 = 4;
 pub const TRAIT_TRIGGERS: i32 = 8;
 pub const TRAIT_CALLS: i32 = 16;
+pub const TRAIT_STATED: i32 = 128;
 pub const TRAIT_MACHINE_CODE: i32 = 32;
 pub const TRAIT_OPEN: i32 = 64;
-pub const TRAIT_STATED: i32 = 128;
 pub const TRAIT_TOUCHES_EARLY: i32 = 256;
 pub const TRAIT_OTHERS_WAIT: i32 = 512;
-pub const CONTROL_WAIT: i32 = 1;
-pub const CONTROL_LAUNCH_DEPENDENTS: i32 = 2;
 pub const SEVERITY_NOTE: i32 = 1;
 pub const SEVERITY_WARNING: i32 = 2;
 pub const SEVERITY_ERROR: i32 = 3;
-pub const WAITS_UNKNOWN: i32 = 0;
-pub const WAITS_NEVER: i32 = 1;
-pub const WAITS_SOMETIMES: i32 = 2;
-pub const WAITS_ALWAYS: i32 = 3;
-pub const EARLY_UNKNOWN: i32 = 0;
-pub const EARLY_UNSAFE: i32 = 1;
-pub const EARLY_CONDITIONAL: i32 = 2;
-pub const EARLY_SAFE: i32 = 3;
 pub const WAIT_KEEP: i32 = 0;
 pub const WAIT_INSERT: i32 = 1;
 pub const WAIT_MOVE: i32 = 2;
@@ -175,22 +165,21 @@ pub const REASON_OTHER_ORDER: i32 = 11;
 pub const REASON_NODE_BETWEEN: i32 = 12;
 pub const REASON_NOT_KERNELS: i32 = 13;
 pub const REASON_CONDITIONAL: i32 = 14;
-pub const REASON_DISABLED: i32 = 15;
-pub const REASON_WRONG_END: i32 = 16;
-pub const REASON_BLOCKING: i32 = 17;
-pub const REASON_COOPERATIVE: i32 = 18;
-pub const REASON_NO_TRIGGER: i32 = 19;
-pub const REASON_NO_ROOM: i32 = 20;
-pub const REASON_CARVEOUT: i32 = 21;
-pub const REASON_WAVES: i32 = 22;
-pub const REASON_CLUSTER: i32 = 23;
-pub const REASON_LAUNCH_ORDER: i32 = 24;
-pub const REASON_WRONG_PORT: i32 = 25;
-pub const REASON_NO_EDGE_DATA: i32 = 26;
-pub const REASON_TOOLS: i32 = 27;
-pub const REASON_ROUND: i32 = 28;
-pub const REASON_NOT_PROVEN: i32 = 29;
-pub const REASON_RACE: i32 = 30;
+pub const REASON_WRONG_END: i32 = 15;
+pub const REASON_BLOCKING: i32 = 16;
+pub const REASON_COOPERATIVE: i32 = 17;
+pub const REASON_NO_TRIGGER: i32 = 18;
+pub const REASON_NO_ROOM: i32 = 19;
+pub const REASON_CARVEOUT: i32 = 20;
+pub const REASON_WAVES: i32 = 21;
+pub const REASON_CLUSTER: i32 = 22;
+pub const REASON_LAUNCH_ORDER: i32 = 23;
+pub const REASON_WRONG_PORT: i32 = 24;
+pub const REASON_NO_EDGE_DATA: i32 = 25;
+pub const REASON_TOOLS: i32 = 26;
+pub const REASON_ROUND: i32 = 27;
+pub const REASON_NOT_PROVEN: i32 = 28;
+pub const REASON_RACE: i32 = 29;
 pub const OVERLAP_UNKNOWN: i32 = -1;
 pub const OVERLAP_NONE: i32 = 0;
 pub const OVERLAP_TAIL: i32 = 1;
@@ -301,16 +290,6 @@ pub const TUNE_OUTCOME_ILLEGAL: i32 = 5;
 pub const TUNE_OUTCOME_DIFFERENT: i32 = 6;
 pub const TUNE_OUTCOME_REFUSED: i32 = 7;
 pub const TUNE_OUTCOME_UNCONFIRMED: i32 = 8;
-pub const TUNE_FIGURE_SPAN: i32 = 0;
-pub const TUNE_FIGURE_IDLE: i32 = 1;
-pub const TUNE_FIGURE_GAP: i32 = 2;
-pub const TUNE_FIGURE_WORK: i32 = 3;
-pub const TUNE_FIGURE_LEAD: i32 = 4;
-pub const TUNE_FIGURE_HIDDEN: i32 = 5;
-pub const TUNE_FIGURE_WAIT: i32 = 6;
-pub const TUNE_FIGURE_OVERLAP: i32 = 7;
-pub const TUNE_FIGURE_COUNT: i32 = 8;
-pub const TUNE_WHOLE: i32 = -1;
 pub const STAMP_SM: i32 = 0;
 pub const STAMP_ENTRY: i32 = 1;
 pub const STAMP_WAIT: i32 = 2;
@@ -400,24 +379,6 @@ pub struct RuntimeInfo {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct StreamOptions {
-    pub size: u32,
-    pub flags: u32,
-    pub priority: i32,
-    pub reserved: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct StreamInfo {
-    pub size: u32,
-    pub flags: u32,
-    pub priority: i32,
-    pub captured: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
 pub struct DeviceInfo {
     pub size: u32,
     pub device: i32,
@@ -439,6 +400,24 @@ pub struct DeviceInfo {
     pub device_count: u32,
     pub uuid: [u8; 16],
     pub name: [c_char; 256],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct StreamOptions {
+    pub size: u32,
+    pub flags: u32,
+    pub priority: i32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct StreamInfo {
+    pub size: u32,
+    pub flags: u32,
+    pub priority: i32,
+    pub captured: u32,
 }
 
 #[repr(C)]
@@ -483,17 +462,6 @@ pub struct ParameterInfo {
     pub is_pointer: u32,
     pub reserved: u32,
     pub element: *const c_char,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ControlInfo {
-    pub size: u32,
-    pub kind: i32,
-    pub line: i32,
-    pub column: i32,
-    pub predicated: u32,
-    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -545,35 +513,6 @@ pub struct Related {
     pub column: i32,
     pub end_line: i32,
     pub end_column: i32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Verdict {
-    pub size: u32,
-    pub is_valid: u32,
-    pub file: *const c_char,
-    pub entry: *const c_char,
-    pub text: *const c_char,
-    pub condition: *const c_char,
-    pub line: i32,
-    pub column: i32,
-    pub waits: i32,
-    pub early: i32,
-    pub wait_lines: *const i32,
-    pub trigger_lines: *const i32,
-    pub wait_count: u32,
-    pub trigger_count: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct CodeInfo {
-    pub size: u32,
-    pub severity: i32,
-    pub code: *const c_char,
-    pub title: *const c_char,
-    pub page: *const c_char,
 }
 
 #[repr(C)]
@@ -840,7 +779,6 @@ pub struct GraphNodeInfo {
     pub r#type: i32,
     pub name: *const c_char,
     pub traits: u32,
-    pub enabled: u32,
     pub before_count: u32,
     pub after_count: u32,
     pub handle: *mut c_void,
@@ -929,8 +867,8 @@ pub struct TuneInfo {
     pub noise_pairs: u32,
     pub noise: f64,
     pub threshold: f64,
-    pub baseline_us: f64,
-    pub chosen_us: f64,
+    pub baseline_ns: f64,
+    pub chosen_ns: f64,
     pub ratio: f64,
     pub lowest: f64,
     pub highest: f64,
@@ -954,17 +892,6 @@ pub struct TuneChoice {
     pub shared_bytes: u32,
     pub block: [u32; 3],
     pub reserved: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct TuneReason {
-    pub size: u32,
-    pub runs: u32,
-    pub hops: u32,
-    pub reserved: u32,
-    pub before: [f64; 8],
-    pub after: [f64; 8],
 }
 
 #[repr(C)]
@@ -1074,12 +1001,11 @@ pub struct ShelfInfo {
 }
 
 sized! {
-    Error, RuntimeOptions, RuntimeInfo, StreamOptions, StreamInfo, DeviceInfo, PtxInfo, PtxEntryInfo, ParameterInfo,
-    ControlInfo, Finding, Edit, Related, Verdict, CodeInfo, CheckOptions, RewriteOptions, ModuleOptions, ImageInfo,
-    ImagePart, ImageKernel, ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo, TensorOptions, HopInfo, Use,
-    GroupOptions, GroupInfo, Hop, GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer, TuneOptions, TuneTrial,
-    TuneInfo, TuneChoice, TuneReason, Condition, ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch,
-    TimelineHop, ShelfInfo,
+    Error, RuntimeOptions, RuntimeInfo, DeviceInfo, StreamOptions, StreamInfo, PtxInfo, PtxEntryInfo, ParameterInfo,
+    Finding, Edit, Related, CheckOptions, RewriteOptions, ModuleOptions, ImageInfo, ImagePart, ImageKernel,
+    ModuleInfo, KernelInfo, LaunchConfig, RequirementInfo, TensorOptions, HopInfo, Use, GroupOptions, GroupInfo, Hop,
+    GraphNodeInfo, GraphEdgeInfo, TuneOffer, TuneBuffer, TuneOptions, TuneTrial, TuneInfo, TuneChoice, Condition,
+    ExplanationInfo, TimelineOptions, TimelineInfo, TimelineLaunch, TimelineHop, ShelfInfo,
 }
 
 functions! {
@@ -1094,11 +1020,18 @@ functions! {
     fn runtime_close(runtime: *mut Runtime);
     fn runtime_synchronize(runtime: *mut Runtime, error: *mut Error) -> i32;
     fn runtime_get_info(runtime: *mut Runtime, info: *mut RuntimeInfo, error: *mut Error) -> i32;
+    fn device_get_info(driver: *const c_char, device: i32, info: *mut DeviceInfo, error: *mut Error) -> i32;
     fn memory_allocate(runtime: *mut Runtime, bytes: u64, address: *mut u64, error: *mut Error) -> i32;
     fn memory_free(runtime: *mut Runtime, address: u64, error: *mut Error) -> i32;
     fn memory_write(runtime: *mut Runtime, address: u64, source: *const c_void, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_read(runtime: *mut Runtime, target: *mut c_void, address: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
     fn memory_fill(runtime: *mut Runtime, address: u64, value: u8, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn memory_write_async(runtime: *mut Runtime, address: u64, source: *const c_void, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn memory_read_async(runtime: *mut Runtime, target: *mut c_void, address: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn memory_copy_async(runtime: *mut Runtime, target: u64, source: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn memory_fill_async(runtime: *mut Runtime, address: u64, value: u32, element_bytes: u32, count: u64, stream: *mut c_void, error: *mut Error) -> i32;
+    fn host_allocate(runtime: *mut Runtime, bytes: u64, flags: u32, memory: *mut *mut c_void, error: *mut Error) -> i32;
+    fn host_free(runtime: *mut Runtime, memory: *mut c_void, error: *mut Error) -> i32;
     fn stream_create(runtime: *mut Runtime, options: *const StreamOptions, stream: *mut *mut c_void, error: *mut Error) -> i32;
     fn stream_destroy(runtime: *mut Runtime, stream: *mut c_void, error: *mut Error) -> i32;
     fn stream_synchronize(runtime: *mut Runtime, stream: *mut c_void, error: *mut Error) -> i32;
@@ -1107,8 +1040,8 @@ functions! {
     fn event_create(runtime: *mut Runtime, kind: i32, event: *mut *mut c_void, error: *mut Error) -> i32;
     fn event_destroy(runtime: *mut Runtime, event: *mut c_void, error: *mut Error) -> i32;
     fn event_record(runtime: *mut Runtime, event: *mut c_void, stream: *mut c_void, error: *mut Error) -> i32;
-    fn event_elapsed(runtime: *mut Runtime, start: *mut c_void, end: *mut c_void, microseconds: *mut f64, error: *mut Error) -> i32;
     fn event_synchronize(runtime: *mut Runtime, event: *mut c_void, error: *mut Error) -> i32;
+    fn event_elapsed(runtime: *mut Runtime, start: *mut c_void, end: *mut c_void, nanoseconds: *mut f64, error: *mut Error) -> i32;
     fn stream_wait_event(runtime: *mut Runtime, stream: *mut c_void, event: *mut c_void, error: *mut Error) -> i32;
     fn stream_add_host(runtime: *mut Runtime, stream: *mut c_void, function: Option<HostFunction>, user: *mut c_void, error: *mut Error) -> i32;
     fn stream_notify(runtime: *mut Runtime, stream: *mut c_void, function: Option<NotifyFunction>, user: *mut c_void, error: *mut Error) -> i32;
@@ -1117,28 +1050,17 @@ functions! {
     fn completion_get_descriptor(completion: *const Completion, descriptor: *mut i32, error: *mut Error) -> i32;
     fn completion_arm(completion: *mut Completion, stream: *mut c_void, error: *mut Error) -> i32;
     fn completion_take(completion: *mut Completion, reached: *mut u64, error: *mut Error) -> i32;
-    fn memory_write_async(runtime: *mut Runtime, address: u64, source: *const c_void, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
-    fn memory_read_async(runtime: *mut Runtime, target: *mut c_void, address: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
-    fn memory_copy_async(runtime: *mut Runtime, target: u64, source: u64, bytes: u64, stream: *mut c_void, error: *mut Error) -> i32;
-    fn memory_fill_async(runtime: *mut Runtime, address: u64, value: u32, element_bytes: u32, count: u64, stream: *mut c_void, error: *mut Error) -> i32;
-    fn host_allocate(runtime: *mut Runtime, bytes: u64, flags: u32, memory: *mut *mut c_void, error: *mut Error) -> i32;
-    fn host_free(runtime: *mut Runtime, memory: *mut c_void, error: *mut Error) -> i32;
-    fn device_get_info(driver: *const c_char, device: i32, info: *mut DeviceInfo, error: *mut Error) -> i32;
     fn ptx_parse(text: *const c_char, bytes: u64, name: *const c_char, ptx: *mut *mut Ptx, error: *mut Error) -> i32;
     fn ptx_destroy(ptx: *mut Ptx);
     fn ptx_get_info(ptx: *const Ptx, info: *mut PtxInfo, error: *mut Error) -> i32;
     fn ptx_get_entry(ptx: *const Ptx, entry: u32, info: *mut PtxEntryInfo, error: *mut Error) -> i32;
     fn ptx_get_parameter(ptx: *const Ptx, entry: u32, index: u32, info: *mut ParameterInfo, error: *mut Error) -> i32;
-    fn ptx_get_control(ptx: *const Ptx, entry: u32, index: u32, info: *mut ControlInfo, error: *mut Error) -> i32;
     fn ptx_print(ptx: *const Ptx, buffer: *mut c_char, capacity: u64, bytes: *mut u64, error: *mut Error) -> i32;
     fn findings_count(findings: *const Findings) -> u32;
     fn findings_get(findings: *const Findings, index: u32, finding: *mut Finding, error: *mut Error) -> i32;
     fn findings_get_edit(findings: *const Findings, index: u32, number: u32, edit: *mut Edit, error: *mut Error) -> i32;
     fn findings_get_related(findings: *const Findings, index: u32, number: u32, related: *mut Related, error: *mut Error) -> i32;
     fn findings_destroy(findings: *mut Findings);
-    fn findings_get_verdict(findings: *const Findings, index: u32, verdict: *mut Verdict, error: *mut Error) -> i32;
-    fn code_get(index: u32, info: *mut CodeInfo, error: *mut Error) -> i32;
-    fn code_find(code: *const c_char, index: *mut u32, error: *mut Error) -> i32;
     fn ptx_check(text: *const c_char, bytes: u64, name: *const c_char, options: *const CheckOptions, findings: *mut *mut Findings, error: *mut Error) -> i32;
     fn ptx_rewrite(ptx: *const Ptx, options: *const RewriteOptions, rewritten: *mut *mut Ptx, notes: *mut *mut Findings, error: *mut Error) -> i32;
     fn image_open(data: *const c_void, bytes: u64, name: *const c_char, image: *mut *mut Image, error: *mut Error) -> i32;
@@ -1148,10 +1070,10 @@ functions! {
     fn image_get_kernel(image: *const Image, part: u32, index: u32, kernel: *mut ImageKernel, error: *mut Error) -> i32;
     fn module_load(runtime: *mut Runtime, image: *const c_void, bytes: u64, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_load_file(runtime: *mut Runtime, path: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
+    fn module_load_shelf(runtime: *mut Runtime, name: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_compile(runtime: *mut Runtime, source: *const c_char, bytes: u64, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_link(runtime: *mut Runtime, inputs: *const LinkInput, count: u32, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_share(module: *mut Module, runtime: *mut Runtime, shared: *mut *mut Module, error: *mut Error) -> i32;
-    fn module_load_shelf(runtime: *mut Runtime, name: *const c_char, options: *const ModuleOptions, module: *mut *mut Module, error: *mut Error) -> i32;
     fn module_unload(module: *mut Module);
     fn module_get_info(module: *mut Module, info: *mut ModuleInfo, error: *mut Error) -> i32;
     fn module_get_global(module: *mut Module, name: *const c_char, address: *mut u64, bytes: *mut u64, error: *mut Error) -> i32;
@@ -1159,8 +1081,8 @@ functions! {
     fn module_find_kernel(module: *mut Module, name: *const c_char, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
     fn module_get_kernel(module: *mut Module, index: u32, kernel: *mut *mut Kernel, error: *mut Error) -> i32;
     fn kernel_get_info(kernel: *mut Kernel, info: *mut KernelInfo, error: *mut Error) -> i32;
-    fn kernel_state_traits(kernel: *mut Kernel, traits: u32, error: *mut Error) -> i32;
     fn kernel_get_parameter(kernel: *mut Kernel, index: u32, info: *mut ParameterInfo, error: *mut Error) -> i32;
+    fn kernel_state_traits(kernel: *mut Kernel, traits: u32, error: *mut Error) -> i32;
     fn launch(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const Argument, argument_count: u32, reason: *mut i32, error: *mut Error) -> i32;
     fn launch_packed(kernel: *mut Kernel, config: *const LaunchConfig, arguments: *const c_void, bytes: u64, reason: *mut i32, error: *mut Error) -> i32;
     fn ptx_get_requirement(ptx: *const Ptx, entry: u32, index: u32, info: *mut RequirementInfo, error: *mut Error) -> i32;
@@ -1221,8 +1143,6 @@ functions! {
     fn graph_launch(graph: *mut Graph, stream: *mut c_void, error: *mut Error) -> i32;
     fn graph_set_arguments(graph: *mut Graph, node: u32, arguments: *const Argument, argument_count: u32, error: *mut Error) -> i32;
     fn graph_set_config(graph: *mut Graph, node: u32, config: *const LaunchConfig, error: *mut Error) -> i32;
-    fn graph_enable(graph: *mut Graph, node: u32, enabled: u32, error: *mut Error) -> i32;
-    fn graph_update(graph: *mut Graph, other: *const Graph, error: *mut Error) -> i32;
     fn graph_node_count(graph: *const Graph) -> u32;
     fn graph_edge_count(graph: *const Graph) -> u32;
     fn graph_get_node(graph: *const Graph, index: u32, info: *mut GraphNodeInfo, error: *mut Error) -> i32;
@@ -1234,7 +1154,6 @@ functions! {
     fn tune_get_info(tune: *const Tune, info: *mut TuneInfo, error: *mut Error) -> i32;
     fn tune_get_trial(tune: *const Tune, index: u32, trial: *mut TuneTrial, error: *mut Error) -> i32;
     fn tune_get_choice(tune: *const Tune, launch: u32, choice: *mut TuneChoice, error: *mut Error) -> i32;
-    fn tune_get_reason(tune: *const Tune, trial: i32, reason: *mut TuneReason, error: *mut Error) -> i32;
     fn tune_destroy(tune: *mut Tune);
     fn chain_explain(chain: *mut Chain, mode: i32, index: u32, explanation: *mut *mut Explanation, error: *mut Error) -> i32;
     fn explanation_destroy(explanation: *mut Explanation);

@@ -95,9 +95,9 @@ static griddep_tune *search_shapes(const model *of, griddep_chain *chain, int32_
     free(all.list);
     check(griddep_tune_get_info(tune, &info, &error), &error, "launch shapes");
     fprintf(stderr, "llama: %s: %u launch shapes tried, a step takes %.1f us",
-            of->device.device_name, (unsigned)info.trial_count, info.chosen_us);
+            of->device.device_name, (unsigned)info.trial_count, info.chosen_ns / 1e3);
     if (info.changed)
-        fprintf(stderr, " in place of %.1f", info.baseline_us);
+        fprintf(stderr, " in place of %.1f", info.baseline_ns / 1e3);
     fprintf(stderr,
             info.changed && !info.remembered ? "; there is no store to remember it\n" : "\n");
     return tune;

@@ -148,7 +148,7 @@ static void show_advice(gd_check_state *state, const char *text, size_t bytes, c
     gd_advice_free(&advice);
 }
 
-static void show_verdict(gd_check_state *state, const griddep_verdict *verdict)
+static void show_verdict(gd_check_state *state, const gd_verdict *verdict)
 {
     state->held_back |= !verdict->is_valid;
     if (state->verdicts != NULL)
@@ -159,10 +159,9 @@ static void show_verdict(gd_check_state *state, const griddep_verdict *verdict)
 
 static void show_verdicts(gd_check_state *state, const griddep_findings *findings)
 {
-    griddep_verdict verdict = {.size = sizeof(verdict)};
-    for (uint32_t i = 0; griddep_findings_get_verdict(findings, i, &verdict, NULL) == GRIDDEP_OK;
-         i++)
-        show_verdict(state, &verdict);
+    const gd_verdict *verdict;
+    for (uint32_t i = 0; (verdict = gd_findings_verdict(findings, i)) != NULL; i++)
+        show_verdict(state, verdict);
 }
 
 static griddep_check_options options_of(const gd_check_state *state)
@@ -222,7 +221,7 @@ static int check_part(gd_check_state *state, const griddep_image *image, uint32_
 {
     griddep_image_part part = {.size = sizeof(part)};
     griddep_image_kernel kernel = {.size = sizeof(kernel)};
-    griddep_verdict verdict;
+    gd_verdict verdict;
     char text[GD_VERDICT_BYTES];
     int code = 0;
     if (griddep_image_get_part(image, index, &part, NULL) != GRIDDEP_OK)

@@ -20,18 +20,19 @@
 #include "cli/program/attachedprogram.h"
 #include "cli/program/recordedprogram.h"
 #include "cli/show/finding.h"
+#include "run/private.h"
 
-static json_t *code_json(const griddep_code_info *info)
+static json_t *code_json(const gd_code_info *info)
 {
-    return GD_OBJECT({"code", gd_output_string(info->code)},
+    return GD_OBJECT({"code", gd_output_string(info->name)},
                      {"severity", gd_output_string(gd_finding_severity_name(info->severity))},
                      {"title", gd_output_string(info->title)},
                      {"page", gd_output_string(info->page)});
 }
 
-static void print_page(const griddep_code_info *info)
+static void print_page(const gd_code_info *info)
 {
-    gd_output_print("%s, %s: %s\n", info->code, gd_finding_severity_name(info->severity),
+    gd_output_print("%s, %s: %s\n", info->name, gd_finding_severity_name(info->severity),
                     info->title);
     puts("");
     gd_help_print_text(info->page);
@@ -41,7 +42,7 @@ static int unknown_code(const char *word)
 {
     const char **codes = NULL;
     size_t count = 0;
-    griddep_code_info info = {.size = sizeof(info)};
+    const gd_code_info *info;
     if (gd_hostfile_has_ending(word, ".ptx"))
         return gd_message_error(
             GD_EXIT_USAGE,
@@ -57,9 +58,9 @@ static int unknown_code(const char *word)
             "explain takes a chain file, whose name ends in .yaml, or the codes "
             "of findings, and '%s' is neither",
             word);
-    while (griddep_code_get((uint32_t)count, &info, NULL) == GRIDDEP_OK) {
+    while ((info = gd_code_at((uint32_t)count)) != NULL) {
         codes = gd_heap_grow(codes, count, count + 1, sizeof(*codes));
-        codes[count++] = info.code;
+        codes[count++] = info->name;
     }
     char *suggestion = gd_suggest_text(word, codes, count);
     int code =
@@ -71,13 +72,11 @@ static int unknown_code(const char *word)
 }
 
 /* The codes that the words name, all of them known. */
-static int find_codes(const char *const *words, size_t count, griddep_code_info *infos)
+static int find_codes(const char *const *words, size_t count, const gd_code_info **infos)
 {
     for (size_t i = 0; i < count; i++) {
-        uint32_t index = 0;
-        infos[i] = (griddep_code_info){.size = sizeof(infos[i])};
-        if (griddep_code_find(words[i], &index, NULL) != GRIDDEP_OK ||
-            griddep_code_get(index, &infos[i], NULL) != GRIDDEP_OK)
+        infos[i] = gd_code_find(words[i]);
+        if (infos[i] == NULL)
             return unknown_code(words[i]);
     }
     return 0;
@@ -86,17 +85,17 @@ static int find_codes(const char *const *words, size_t count, griddep_code_info 
 static json_t *all_codes(void)
 {
     json_t *codes = json_array();
-    griddep_code_info info = {.size = sizeof(info)};
-    for (uint32_t i = 0; griddep_code_get(i, &info, NULL) == GRIDDEP_OK; i++)
-        gd_output_append(codes, code_json(&info));
+    const gd_code_info *info;
+    for (uint32_t i = 0; (info = gd_code_at(i)) != NULL; i++)
+        gd_output_append(codes, code_json(info));
     return codes;
 }
 
-static void print_json(const griddep_code_info *infos, size_t count)
+static void print_json(const gd_code_info *const *infos, size_t count)
 {
     json_t *codes = count == 0 ? all_codes() : json_array();
     for (size_t i = 0; i < count; i++)
-        gd_output_append(codes, code_json(&infos[i]));
+        gd_output_append(codes, code_json(infos[i]));
     gd_output_write(GD_OBJECT({"codes", codes}));
 }
 
@@ -104,7 +103,7 @@ static int explain(const char *const *words, size_t count, bool json)
 {
     static const gd_record_column columns[] = {
         {.member = "code"}, {.member = "severity"}, {.member = "title"}, {0}};
-    griddep_code_info *infos = gd_heap_take(count, sizeof(*infos));
+    const gd_code_info **infos = gd_heap_take(count, sizeof(*infos));
     int code = find_codes(words, count, infos);
     if (code == 0 && json) {
         print_json(infos, count);
@@ -113,7 +112,7 @@ static int explain(const char *const *words, size_t count, bool json)
     } else if (code == 0) {
         for (size_t i = 0; i < count; i++) {
             fputs(i > 0 ? "\n" : "", stdout);
-            print_page(&infos[i]);
+            print_page(infos[i]);
         }
     }
     free(infos);

@@ -42,6 +42,8 @@ static int32_t time_batch(const gd_clock *clock, griddep_chain *chain, int32_t m
     if (!status)
         status =
             griddep_event_elapsed(clock->runtime, clock->start, clock->end, microseconds, error);
+    if (!status)
+        *microseconds /= 1e3; /* of nanoseconds */
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include "measure/clock.h"
 #include "measure/experiment.h"
 #include "run/chain/chain.h"
+#include "run/private.h" /* gd_tune_reason */
 
 #define GD_TUNE_NONE UINT32_MAX
 
@@ -69,14 +70,14 @@ typedef struct gd_tune_setup {
 /* What the timeline shows of a setup. runs 0: it was not looked at. */
 typedef struct gd_tune_shown {
     uint32_t runs;
-    double *hops; /* [launch * GRIDDEP_TUNE_FIGURE_COUNT + figure]: medians over the runs; NaN:
+    double *hops; /* [launch * GD_TUNE_FIGURE_COUNT + figure]: medians over the runs; NaN:
                    * there is no such hop */
 } gd_tune_shown;
 
 typedef struct gd_tune_trial {
     griddep_tune_trial info;
     char *kernel, *text, *detail;
-    griddep_tune_reason reason; /* runs 0: not traced */
+    gd_tune_reason reason; /* runs 0: not traced */
 } gd_tune_trial;
 
 /* What is chosen for a launch; strings and holds are the griddep_tune's. */
@@ -120,8 +121,8 @@ struct griddep_tune {
     double scatter;    /* sum of the squares by which groups of equal chains are apart */
     uint32_t most;     /* trials at most */
     gd_tune_setup given, best;
-    gd_tune_shown best_shown;   /* looked at when something is compared with it */
-    griddep_tune_reason reason; /* of the whole */
+    gd_tune_shown best_shown; /* looked at when something is compared with it */
+    gd_tune_reason reason;    /* of the whole */
     char
         *untraced; /* why there is no timeline of this chain; NULL: there is one, or nobody asked */
     uint8_t (*tried)[32]; /* digests of the texts that were tried for the unit at hand */
@@ -242,7 +243,7 @@ void gd_tune_shown_free(gd_tune_shown *shown);
 /* Compares two, in the hops whose launches differ. *reason is left alone where one of them was not
  * traced. */
 int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *before,
-                              const gd_tune_compared *after, griddep_tune_reason *reason,
+                              const gd_tune_compared *after, gd_tune_reason *reason,
                               griddep_error *error);
 
 /* ---- tune_trial.c ---- */

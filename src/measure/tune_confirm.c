@@ -136,7 +136,7 @@ int32_t gd_tune_measure_noise(griddep_tune *tune, griddep_error *error)
     }
     free_groups(tune, &all);
     tune->info.threshold = larger(tune->options.least_gain, tune->info.noise / 2);
-    tune->info.baseline_us = tune->info.chosen_us = ratio.first_us;
+    tune->info.baseline_ns = tune->info.chosen_ns = 1e3 * ratio.first_us;
     return status;
 }
 

@@ -123,8 +123,8 @@ bool gd_tune_store(griddep_tune *tune)
     if (!tune->info.changed && !gd_store_load(store, &key, &old, &bytes))
         return false;
     free(old);
-    gd_text_format(&text, FIRST_LINE "figures %.0f %.0f %.0f\n", tune->info.baseline_us * 1e6,
-                   tune->info.chosen_us * 1e6, tune->info.ratio * 1e6);
+    gd_text_format(&text, FIRST_LINE "figures %.0f %.0f %.0f\n", tune->info.baseline_ns * 1e3,
+                   tune->info.chosen_ns * 1e3, tune->info.ratio * 1e6);
     for (uint32_t i = 0; i < tune->launch_count; i++)
         gd_text_format(
             &text, "launch %" PRId32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRId32 " %s\n",
@@ -181,9 +181,9 @@ static char *read_line(reader *from)
 static void read_figures(griddep_tune *tune, reader *from)
 {
     expect(from, FIRST_LINE "figures ");
-    tune->info.baseline_us = (double)read_number(from) / 1e6;
+    tune->info.baseline_ns = (double)read_number(from) / 1e3;
     expect(from, " ");
-    tune->info.chosen_us = (double)read_number(from) / 1e6;
+    tune->info.chosen_ns = (double)read_number(from) / 1e3;
     expect(from, " ");
     tune->info.ratio = tune->info.lowest = tune->info.highest = (double)read_number(from) / 1e6;
     expect(from, "\n");

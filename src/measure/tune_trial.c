@@ -721,13 +721,13 @@ static int32_t confirm_whole(griddep_tune *tune, griddep_error *error)
         status = gd_tune_confirm(tune, &tune->given, &tune->best, &proof, error);
     if (status)
         return status;
-    tune->info.baseline_us = tune->info.chosen_us = proof.before_us;
+    tune->info.baseline_ns = tune->info.chosen_ns = 1e3 * proof.before_us;
     tune->info.last_ratio = different ? (double)NAN : proof.ratio;
     tune->info.last_needed = proof.needed;
     if (different || !proof.holds)
         return drop_all(tune, error);
     tune->info.changed = 1;
-    tune->info.chosen_us = proof.after_us;
+    tune->info.chosen_ns = 1e3 * proof.after_us;
     tune->info.ratio = proof.ratio;
     tune->info.lowest = proof.lowest;
     tune->info.highest = proof.highest;

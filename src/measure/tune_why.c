@@ -9,18 +9,18 @@
 #include "base/statistics.h"
 #include "measure/tune.h"
 
-enum { TRACED_RUNS = 11, REASON_MINIMUM = sizeof(griddep_tune_reason) };
+enum { TRACED_RUNS = 11 };
 
 /* ---- a run ---- */
 
 /* The figures of a launch's hop; NaN where nothing stands before it. */
 static int32_t read_hop(griddep_timeline *timeline, uint32_t launch,
-                        double figures[GRIDDEP_TUNE_FIGURE_COUNT], griddep_error *error)
+                        double figures[GD_TUNE_FIGURE_COUNT], griddep_error *error)
 {
     griddep_timeline_hop hop = {.size = sizeof hop};
     griddep_timeline_launch own = {.size = sizeof own}, from = {.size = sizeof from};
 
-    for (uint32_t i = 0; i < GRIDDEP_TUNE_FIGURE_COUNT; i++)
+    for (uint32_t i = 0; i < GD_TUNE_FIGURE_COUNT; i++)
         figures[i] = NAN;
     int32_t status = griddep_timeline_get_hop(timeline, launch, &hop, NULL);
     if (status)
@@ -32,12 +32,12 @@ static int32_t read_hop(griddep_timeline *timeline, uint32_t launch,
         status = griddep_timeline_get_launch(timeline, hop.from, &from, error);
     if (status)
         return status;
-    figures[GRIDDEP_TUNE_FIGURE_GAP] = hop.handoff_gap;
-    figures[GRIDDEP_TUNE_FIGURE_WORK] = own.last_exit - from.last_exit - hop.handoff_gap;
-    figures[GRIDDEP_TUNE_FIGURE_LEAD] = hop.launch_lead;
-    figures[GRIDDEP_TUNE_FIGURE_HIDDEN] = hop.preamble_hidden;
-    figures[GRIDDEP_TUNE_FIGURE_WAIT] = own.wait_median;
-    figures[GRIDDEP_TUNE_FIGURE_OVERLAP] = hop.overlap_ratio;
+    figures[GD_TUNE_FIGURE_GAP] = hop.handoff_gap;
+    figures[GD_TUNE_FIGURE_WORK] = own.last_exit - from.last_exit - hop.handoff_gap;
+    figures[GD_TUNE_FIGURE_LEAD] = hop.launch_lead;
+    figures[GD_TUNE_FIGURE_HIDDEN] = hop.preamble_hidden;
+    figures[GD_TUNE_FIGURE_WAIT] = own.wait_median;
+    figures[GD_TUNE_FIGURE_OVERLAP] = hop.overlap_ratio;
     return GRIDDEP_OK;
 }
 
@@ -47,7 +47,7 @@ static int32_t run_once(griddep_tune *tune, griddep_chain *plain, griddep_timeli
                         double *values, uint32_t runs, uint32_t run, griddep_error *error)
 {
     griddep_timeline_info info = {.size = sizeof info};
-    double figures[GRIDDEP_TUNE_FIGURE_COUNT];
+    double figures[GD_TUNE_FIGURE_COUNT];
     int32_t status =
         gd_experiment_trace(&tune->experiment, plain, timeline, tune->options.mode, error);
 
@@ -55,10 +55,10 @@ static int32_t run_once(griddep_tune *tune, griddep_chain *plain, griddep_timeli
         status = griddep_timeline_get_info(timeline, &info, error);
     for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
         status = read_hop(timeline, i, figures, error);
-        figures[GRIDDEP_TUNE_FIGURE_SPAN] = info.span;
-        figures[GRIDDEP_TUNE_FIGURE_IDLE] = info.idle_share;
-        for (size_t k = 0; k < GRIDDEP_TUNE_FIGURE_COUNT; k++)
-            values[(i * (size_t)GRIDDEP_TUNE_FIGURE_COUNT + k) * runs + run] = figures[k];
+        figures[GD_TUNE_FIGURE_SPAN] = info.span;
+        figures[GD_TUNE_FIGURE_IDLE] = info.idle_share;
+        for (size_t k = 0; k < GD_TUNE_FIGURE_COUNT; k++)
+            values[(i * (size_t)GD_TUNE_FIGURE_COUNT + k) * runs + run] = figures[k];
     }
     return status;
 }
@@ -67,7 +67,7 @@ static int32_t run_all(griddep_tune *tune, griddep_chain *plain, griddep_timelin
                        gd_tune_shown *shown, griddep_error *error)
 {
     uint32_t runs = tune->info.model ? 1 : TRACED_RUNS;
-    size_t rows = (size_t)tune->launch_count * GRIDDEP_TUNE_FIGURE_COUNT;
+    size_t rows = (size_t)tune->launch_count * GD_TUNE_FIGURE_COUNT;
     double *values = calloc(rows * runs, sizeof *values);
     int32_t status = GRIDDEP_OK;
 
@@ -147,7 +147,7 @@ static double mean(const griddep_tune *tune, const gd_tune_shown *shown, const b
 
     *count = 0;
     for (uint32_t i = 0; i < tune->launch_count; i++) {
-        double value = shown->hops[i * (size_t)GRIDDEP_TUNE_FIGURE_COUNT + figure];
+        double value = shown->hops[i * (size_t)GD_TUNE_FIGURE_COUNT + figure];
         if (!touched[i] || isnan(value))
             continue;
         sum += value;
@@ -157,7 +157,7 @@ static double mean(const griddep_tune *tune, const gd_tune_shown *shown, const b
 }
 
 int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *before,
-                              const gd_tune_compared *after, griddep_tune_reason *reason,
+                              const gd_tune_compared *after, gd_tune_reason *reason,
                               griddep_error *error)
 {
     if (!before->shown->runs || !after->shown->runs)
@@ -171,12 +171,12 @@ int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *
             is_launch_changed(tune, before->setup, after->setup, i) ||
             (from != GD_CHAIN_NONE && is_launch_changed(tune, before->setup, after->setup, from));
     }
-    *reason = (griddep_tune_reason){.size = sizeof *reason, .runs = after->shown->runs};
-    for (size_t k = 0; k < GRIDDEP_TUNE_FIGURE_COUNT; k++) {
+    *reason = (gd_tune_reason){.runs = after->shown->runs};
+    for (size_t k = 0; k < GD_TUNE_FIGURE_COUNT; k++) {
         uint32_t count;
         reason->before[k] = mean(tune, before->shown, touched, k, &count);
         reason->after[k] = mean(tune, after->shown, touched, k, &count);
-        if (k == GRIDDEP_TUNE_FIGURE_LEAD) /* which every hop has */
+        if (k == GD_TUNE_FIGURE_LEAD) /* which every hop has */
             reason->hops = count;
     }
     free(touched);
@@ -185,8 +185,8 @@ int32_t gd_tune_compare_shown(const griddep_tune *tune, const gd_tune_compared *
 
 /* ---- public ---- */
 
-int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial,
-                                griddep_tune_reason *reason, griddep_error *error)
+int32_t gd_tune_get_reason(const griddep_tune *tune, int32_t trial, gd_tune_reason *reason,
+                           griddep_error *error)
 {
     int32_t status = gd_error_check(error);
 
@@ -194,14 +194,14 @@ int32_t griddep_tune_get_reason(const griddep_tune *tune, int32_t trial,
         return status;
     if (!tune || !reason)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL", tune ? "reason" : "tune");
-    if (trial != GRIDDEP_TUNE_WHOLE && (trial < 0 || (uint32_t)trial >= tune->info.trial_count))
+    if (trial != GD_TUNE_WHOLE && (trial < 0 || (uint32_t)trial >= tune->info.trial_count))
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "there is no trial %d", (int)trial);
-    const griddep_tune_reason *known =
-        trial == GRIDDEP_TUNE_WHOLE ? &tune->reason : &tune->trials[trial].reason;
+    const gd_tune_reason *known =
+        trial == GD_TUNE_WHOLE ? &tune->reason : &tune->trials[trial].reason;
     if (!known->runs && tune->untraced)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED, "%s", tune->untraced);
     if (!known->runs)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND, "trial %d was not traced", (int)trial);
-    return gd_struct_write(reason, known, sizeof *known, REASON_MINIMUM, "griddep_tune_reason",
-                           error);
+    *reason = *known;
+    return GRIDDEP_OK;
 }

@@ -67,7 +67,7 @@ libgriddep_front_la_SOURCES += \
 	%D%/text/constant.c %D%/text/constant.h \
 	%D%/text/diagnostic.c %D%/text/diagnostic.h \
 	%D%/text/edit.c %D%/text/edit.h \
-	%D%/text/findings.c %D%/text/findings.h \
+	%D%/text/findings.c %D%/text/findings.h %D%/text/offered.h \
 	%D%/text/source.c %D%/text/source.h \
 	%D%/text/keywords.def \
 	%D%/text/lexer.c %D%/text/lexer.h \

@@ -8,6 +8,7 @@
 #include "griddep.h"
 #include "ptx/flow/early.h"   /* gd_early_kernel, gd_early_pair */
 #include "ptx/rewrite/keep.h" /* gd_ptx_keep */
+#include "ptx/text/offered.h" /* gd_findings_verdict, gd_code_at, gd_code_find */
 
 enum {
     GD_DELAY_STORES, /* before the first store to global memory that a thread comes to */
@@ -59,5 +60,37 @@ int32_t gd_chain_find_writes(const griddep_chain *chain, bool *writes, uint64_t 
  * UNSUPPORTED for what sm_90 lacks: types of 4 and 6 bits, swizzles of atoms. */
 int32_t gd_tensor_map_offline(const griddep_tensor_options *options, griddep_tensor_map *map,
                               griddep_error *error);
+
+/* Figures of a reason, as the timeline has them; times in nanoseconds. All but the first two are
+ * means over its hops; NaN where there is none. */
+enum {
+    GD_TUNE_FIGURE_SPAN,    /* of the chain: first entry to last exit */
+    GD_TUNE_FIGURE_IDLE,    /* of the chain: share of the multiprocessors' idle time */
+    GD_TUNE_FIGURE_GAP,     /* griddep_timeline_hop.handoff_gap */
+    GD_TUNE_FIGURE_WORK,    /* first release to last exit; with the gap, what the hop adds to the
+                             * chain's time */
+    GD_TUNE_FIGURE_LEAD,    /* launch_lead */
+    GD_TUNE_FIGURE_HIDDEN,  /* preamble_hidden */
+    GD_TUNE_FIGURE_WAIT,    /* wait_median */
+    GD_TUNE_FIGURE_OVERLAP, /* overlap_ratio */
+    GD_TUNE_FIGURE_COUNT
+};
+
+/* What the timeline shows of a trial beside the best before it. */
+typedef struct gd_tune_reason {
+    uint32_t runs; /* that were traced of each; figures are their medians */
+    uint32_t hops; /* that figures are means of: those with a launch that the trial changes */
+    double before[GD_TUNE_FIGURE_COUNT];
+    double after[GD_TUNE_FIGURE_COUNT];
+} gd_tune_reason;
+
+enum { GD_TUNE_WHOLE = -1 }; /* all that was chosen, against the chain as it was given */
+
+/* Why: for GD_TUNE_WHOLE where something was chosen, for the fastest trial of a stage, and for the
+ * slowest that lost by more than the threshold (chains of up to 64 launches). NOT_FOUND for all
+ * others, and for what was loaded; UNSUPPORTED, with the reason, where there is no timeline of the
+ * chain. The traced kernels have stamps, so these times are longer than those of the trials. */
+int32_t gd_tune_get_reason(const griddep_tune *tune, int32_t trial, gd_tune_reason *reason,
+                           griddep_error *error);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "griddep.h"
+#include "run/private.h"
 #include "suite.h"
 #include "unit/fail_alloc.h"
 
@@ -255,46 +256,41 @@ END_TEST
 /* What was gained is that a kernel's 20 us lie before the end of the one before it. */
 START_TEST(tells_why)
 {
-    griddep_tune_reason reason = {.size = sizeof reason};
+    gd_tune_reason reason;
     griddep_tune_trial trial = {.size = sizeof trial};
     griddep_tune *result, *loaded;
     uint32_t faster = 0, slower = 0;
 
     make_chain(plain);
     need(tune(NULL, &result));
-    need(griddep_tune_get_reason(result, GRIDDEP_TUNE_WHOLE, &reason, &error));
+    need(gd_tune_get_reason(result, GD_TUNE_WHOLE, &reason, &error));
     const double *before = reason.before, *after = reason.after;
     ck_assert_uint_eq(reason.runs, 1);
     ck_assert_uint_eq(reason.hops, LAUNCHES - 1);
-    ck_assert(before[GRIDDEP_TUNE_FIGURE_SPAN] > 60000 &&
-              after[GRIDDEP_TUNE_FIGURE_SPAN] < 0.7 * before[GRIDDEP_TUNE_FIGURE_SPAN]);
-    ck_assert(before[GRIDDEP_TUNE_FIGURE_LEAD] < 0 && after[GRIDDEP_TUNE_FIGURE_LEAD] > 15000);
-    ck_assert(isnan(before[GRIDDEP_TUNE_FIGURE_HIDDEN]) &&
-              after[GRIDDEP_TUNE_FIGURE_HIDDEN] > 15000);
-    ck_assert(before[GRIDDEP_TUNE_FIGURE_OVERLAP] <= 0 && after[GRIDDEP_TUNE_FIGURE_OVERLAP] > 0.5);
-    ck_assert(before[GRIDDEP_TUNE_FIGURE_WORK] > 20000 && after[GRIDDEP_TUNE_FIGURE_WORK] < 5000);
+    ck_assert(before[GD_TUNE_FIGURE_SPAN] > 60000 &&
+              after[GD_TUNE_FIGURE_SPAN] < 0.7 * before[GD_TUNE_FIGURE_SPAN]);
+    ck_assert(before[GD_TUNE_FIGURE_LEAD] < 0 && after[GD_TUNE_FIGURE_LEAD] > 15000);
+    ck_assert(isnan(before[GD_TUNE_FIGURE_HIDDEN]) && after[GD_TUNE_FIGURE_HIDDEN] > 15000);
+    ck_assert(before[GD_TUNE_FIGURE_OVERLAP] <= 0 && after[GD_TUNE_FIGURE_OVERLAP] > 0.5);
+    ck_assert(before[GD_TUNE_FIGURE_WORK] > 20000 && after[GD_TUNE_FIGURE_WORK] < 5000);
     /* Of a chain that has one launch after the other, gap and work of the hops are all but the
      * first launch's time. */
-    double hops =
-        (before[GRIDDEP_TUNE_FIGURE_GAP] + before[GRIDDEP_TUNE_FIGURE_WORK]) * (LAUNCHES - 1);
-    ck_assert(hops > 0.6 * before[GRIDDEP_TUNE_FIGURE_SPAN] &&
-              hops < 0.7 * before[GRIDDEP_TUNE_FIGURE_SPAN]);
+    double hops = (before[GD_TUNE_FIGURE_GAP] + before[GD_TUNE_FIGURE_WORK]) * (LAUNCHES - 1);
+    ck_assert(hops > 0.6 * before[GD_TUNE_FIGURE_SPAN] && hops < 0.7 * before[GD_TUNE_FIGURE_SPAN]);
     for (int32_t i = 0; griddep_tune_get_trial(result, (uint32_t)i, &trial, NULL) == GRIDDEP_OK;
          i++) {
-        if (griddep_tune_get_reason(result, i, &reason, &error))
+        if (gd_tune_get_reason(result, i, &reason, &error))
             continue;
         faster += trial.outcome == GRIDDEP_TUNE_OUTCOME_BETTER;
         slower += trial.ratio > 1;
-        ck_assert((trial.ratio > 1) ==
-                  (after[GRIDDEP_TUNE_FIGURE_SPAN] > before[GRIDDEP_TUNE_FIGURE_SPAN]));
+        ck_assert((trial.ratio > 1) == (after[GD_TUNE_FIGURE_SPAN] > before[GD_TUNE_FIGURE_SPAN]));
     }
     ck_assert_uint_ge(faster, 1);
     ck_assert_uint_ge(slower, 1);
-    ck_assert_int_eq(griddep_tune_get_reason(result, -2, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_tune_get_reason(result, 10000, &reason, &error),
-                     GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(gd_tune_get_reason(result, -2, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
+    ck_assert_int_eq(gd_tune_get_reason(result, 10000, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
     need(load(0, &loaded));
-    ck_assert_int_eq(griddep_tune_get_reason(loaded, GRIDDEP_TUNE_WHOLE, &reason, &error),
+    ck_assert_int_eq(gd_tune_get_reason(loaded, GD_TUNE_WHOLE, &reason, &error),
                      GRIDDEP_ERROR_NOT_FOUND);
     griddep_tune_destroy(loaded);
     griddep_tune_destroy(result);
@@ -337,7 +333,7 @@ START_TEST(tunes_what_cannot_be_traced)
     static const char shared[] =
         HEAD ".global .u32 shared;\n" /* a text without its head follows */;
     static const char adds[] = WORK("    red.global.add.u32 [shared], 1;\n");
-    griddep_tune_reason reason = {.size = sizeof reason};
+    gd_tune_reason reason;
     griddep_tune *result;
     char text[sizeof shared + sizeof adds];
 
@@ -345,7 +341,7 @@ START_TEST(tunes_what_cannot_be_traced)
     make_chain(text);
     need(tune(NULL, &result));
     ck_assert_uint_eq(info_of(result).changed, 1);
-    ck_assert_int_eq(griddep_tune_get_reason(result, GRIDDEP_TUNE_WHOLE, &reason, &error),
+    ck_assert_int_eq(gd_tune_get_reason(result, GD_TUNE_WHOLE, &reason, &error),
                      GRIDDEP_ERROR_UNSUPPORTED);
     ck_assert_msg(strstr(error.text, "share variables of their module"), "%s", error.text);
     griddep_tune_destroy(result);

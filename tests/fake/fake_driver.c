@@ -1019,17 +1019,6 @@ static gd_CUresult pretend_cuGraphInstantiateWithFlags(gd_CUgraphExec *executabl
     return result;
 }
 
-static gd_CUresult pretend_cuGraphExecUpdate(gd_CUgraphExec executable, gd_CUgraph graph,
-                                             gd_CUgraphExecUpdateResultInfo *info)
-{
-    gd_CUresult result = REAL(cuGraphExecUpdate)(executable, graph, info);
-    size_t at = find_executable(executable);
-
-    if (result == GD_CUDA_SUCCESS && at < EXECUTABLES)
-        read_graph(at, graph);
-    return result;
-}
-
 static gd_CUresult pretend_cuGraphExecKernelNodeSetParams(gd_CUgraphExec executable,
                                                           gd_CUgraphNode node,
                                                           const gd_CUDA_KERNEL_NODE_PARAMS *params)
@@ -1296,7 +1285,6 @@ static gd_CUresult pretend_cuStreamAddCallback(gd_CUstream stream, gd_CUstreamCa
     P(cuTensorMapEncodeIm2col)                                                                     \
     P(cuFuncGetParamInfo)                                                                          \
     P(cuGraphInstantiateWithFlags)                                                                 \
-    P(cuGraphExecUpdate)                                                                           \
     P(cuGraphExecKernelNodeSetParams)                                                              \
     P(cuGraphLaunch)                                                                               \
     P(cuEventRecord)                                                                               \

@@ -74,8 +74,6 @@ static void ask_image(actor *by)
 void ask_static(actor *by)
 {
     int32_t value = 0;
-    uint32_t index = 0;
-    griddep_code_info code = {.size = sizeof code};
     griddep_shelf_info shelf = {.size = sizeof shelf};
     uint64_t bytes = 0;
     char buffer[64];
@@ -94,8 +92,6 @@ void ask_static(actor *by)
     USE(griddep_text)(GRIDDEP_TEXT_TUNE_OUTCOME, (int32_t)below(by, 10));
     ask_image(by);
     by->error.status = GRIDDEP_OK;
-    CHECK(griddep_code_get, below(by, 60), &code, E);
-    CHECK(griddep_code_find, one_in(by, 2) ? "GD201" : "GD999", &index, E);
     CHECK(griddep_shelf_get, below(by, 80), &shelf, E);
     CHECK(griddep_shelf_find, one_in(by, 2) ? "vector_add" : "no_such", 90, &shelf, E);
     griddep_launch_config suggested = {.size = sizeof suggested};
@@ -203,7 +199,6 @@ static void ask_explanation(actor *by)
     griddep_finding finding = {.size = sizeof finding};
     griddep_edit edit = {.size = sizeof edit};
     griddep_related related = {.size = sizeof related};
-    griddep_verdict verdict = {.size = sizeof verdict};
 
     if (explanation) {
         CHECK(griddep_explanation_get_info, explanation->handle, &info, E);
@@ -217,7 +212,6 @@ static void ask_explanation(actor *by)
             CHECK(griddep_findings_get_edit, findings->handle, i, below(by, 2), &edit, E);
             CHECK(griddep_findings_get_related, findings->handle, i, below(by, 2), &related, E);
         }
-        CHECK(griddep_findings_get_verdict, findings->handle, below(by, 3), &verdict, E);
     }
 }
 
@@ -257,7 +251,6 @@ static void ask_ptx(actor *by, const griddep_ptx *ptx)
     griddep_ptx_info info = {.size = sizeof info};
     griddep_ptx_entry_info entry = {.size = sizeof entry};
     griddep_parameter_info parameter = {.size = sizeof parameter};
-    griddep_control_info control = {.size = sizeof control};
     griddep_requirement_info requirement = {.size = sizeof requirement};
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
     const griddep_argument arguments[2] = {{.bytes = 8, .value = 256}, {.bytes = 8, .value = 256}};
@@ -269,7 +262,6 @@ static void ask_ptx(actor *by, const griddep_ptx *ptx)
     CHECK(griddep_ptx_get_entry, ptx, of, &entry, E);
     uint32_t count = entry.parameter_count < 2 ? entry.parameter_count : 2;
     CHECK(griddep_ptx_get_parameter, ptx, of, index, &parameter, E);
-    CHECK(griddep_ptx_get_control, ptx, of, index, &control, E);
     CHECK(griddep_ptx_get_requirement, ptx, of, index, &requirement, E);
     CHECK(griddep_ptx_print, ptx, buffer, sizeof buffer, &bytes, E);
     CHECK(griddep_ptx_check_launch, ptx, of, &config, arguments, count, E);

@@ -324,7 +324,7 @@ static void use_stream(actor *by)
 {
     griddep_runtime *runtime = any_runtime(by);
     item *event = pick(by, ITEM_EVENT, false), *other = pick(by, ITEM_EVENT, false);
-    double microseconds = 0;
+    double nanoseconds = 0;
 
     if (!runtime)
         return;
@@ -333,7 +333,7 @@ static void use_stream(actor *by)
     } else if (one_in(by, 2)) {
         CHECK(griddep_event_record, runtime, event->handle, any_stream(by), E);
     } else if (other && one_in(by, 3)) {
-        CHECK(griddep_event_elapsed, runtime, event->handle, other->handle, &microseconds, E);
+        CHECK(griddep_event_elapsed, runtime, event->handle, other->handle, &nanoseconds, E);
     } else {
         CHECK(griddep_stream_wait_event, runtime, any_stream(by), event->handle, E);
     }
@@ -641,7 +641,7 @@ static void run_graph(actor *by)
 
 static void change_graph(actor *by)
 {
-    item *graph = any_graph(by), *kernel = pick(by, ITEM_KERNEL, false), *other = NULL;
+    item *graph = any_graph(by), *kernel = pick(by, ITEM_KERNEL, false);
     uint32_t count = graph ? USE(griddep_graph_node_count)(graph->handle) : 0,
              node = below(by, count + 1), changed = 0;
     item *ptx = pick(by, ITEM_PTX, false);
@@ -649,7 +649,7 @@ static void change_graph(actor *by)
 
     if (!graph)
         return;
-    switch (below(by, 7)) {
+    switch (below(by, 5)) {
     case 0:
         if (kernel && make_launch(by, kernel->handle, &made))
             CHECK(griddep_graph_set_arguments, graph->handle, node, made.arguments, made.count, E);
@@ -658,15 +658,7 @@ static void change_graph(actor *by)
         make_config(by, &made);
         CHECK(griddep_graph_set_config, graph->handle, node, &made.config, E);
         break;
-    case 2:
-        CHECK(griddep_graph_enable, graph->handle, node, below(by, 2), E);
-        break;
-    case 3:
-        other = pick(by, ITEM_GRAPH, true);
-        if (other && take_graph(by, other))
-            CHECK(griddep_graph_update, graph->handle, other->handle, E);
-        break;
-    case 4: /* the first node that takes it, in any graph that there is */
+    case 2: /* the first node that takes it, in any graph that there is */
         for (uint32_t i = 0; ptx && i < 4 && graph; i++, graph = pick(by, ITEM_GRAPH, false)) {
             count = USE(griddep_graph_node_count)(graph->handle);
             for (node = 0; node < count; node++) {
@@ -677,7 +669,7 @@ static void change_graph(actor *by)
             }
         }
         break;
-    case 5:
+    case 3:
         CHECK(griddep_graph_remove_edge, graph->handle, below(by, count + 1), E);
         break;
     default:
@@ -884,12 +876,10 @@ static void ask_tune(actor *by, griddep_tune *tune)
     griddep_tune_info info = {.size = sizeof info};
     griddep_tune_trial trial = {.size = sizeof trial};
     griddep_tune_choice choice = {.size = sizeof choice};
-    griddep_tune_reason reason = {.size = sizeof reason};
 
     CHECK(griddep_tune_get_info, tune, &info, E);
     CHECK(griddep_tune_get_trial, tune, below(by, 3), &trial, E);
     CHECK(griddep_tune_get_choice, tune, below(by, 3), &choice, E);
-    CHECK(griddep_tune_get_reason, tune, GRIDDEP_TUNE_WHOLE, &reason, E);
 }
 
 static void use_tune(actor *by)

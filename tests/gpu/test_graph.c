@@ -213,7 +213,6 @@ START_TEST(nodes_change_without_instantiation)
     uint32_t a = add(graph, "step", 0, 1), b = add(graph, "step", 1, 2);
     const griddep_argument arguments[2] = ARGUMENTS(1, 3);
     griddep_launch_config config = two_blocks;
-    griddep_graph *other = NULL;
 
     connect(a, b, 0, GRIDDEP_EDGE_AUTO);
     launch(graph);
@@ -224,27 +223,6 @@ START_TEST(nodes_change_without_instantiation)
     ck_good(griddep_graph_set_config(graph, b, &config, &error));
     launch(graph);
     ck_assert_uint_eq(word_of(3), 2);
-    clear();
-    ck_good(griddep_graph_enable(graph, a, 0, &error));
-    launch(graph);
-    ck_assert_uint_eq(word_of(1), 0);
-    ck_assert_uint_eq(word_of(3), 1);
-    ck_good(griddep_graph_enable(graph, a, 1, &error));
-    /* all at once */
-    ck_good(griddep_graph_create(runtime, &other, &error));
-    add(other, "slow", 4, 5);
-    add(other, "step", 5, 6);
-    ck_good(griddep_graph_add_edge(other, 0, 1, 0, GRIDDEP_EDGE_AUTO, &error));
-    ck_good(griddep_graph_update(graph, other, &error));
-    griddep_graph_destroy(other);
-    launch(graph);
-    ck_assert_uint_eq(word_of(6), 2);
-    ck_assert_uint_eq(word_of(1), 0);
-    ck_good(griddep_graph_create(runtime, &other, &error));
-    add(other, "step", 4, 5);
-    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("2 nodes");
-    griddep_graph_destroy(other);
 }
 END_TEST
 

@@ -702,25 +702,6 @@ START_TEST(graphs_of_chains_look_again)
 }
 END_TEST
 
-/* An update gives a graph what the nodes of another one do; each has its own names to free. */
-START_TEST(graphs_of_chains_with_names_are_updated)
-{
-    griddep_graph *graph = NULL, *other = NULL;
-
-    add("step", "first", 0, 1);
-    add("step", "second", 1, 2);
-    ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH, &graph, &error));
-    ck_good(griddep_chain_set_name(chain, 0, "other", &error));
-    ck_good(griddep_chain_set_arguments(chain, 1, pointers(1, 3).list, 2, &error));
-    ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH, &other, &error));
-    ck_good(griddep_graph_update(graph, other, &error));
-    griddep_graph_destroy(other);
-    ck_good(griddep_graph_launch(graph, NULL, &error));
-    ck_assert_uint_eq(word_of(3, 0), word_of(1, 0) + 1);
-    griddep_graph_destroy(graph);
-}
-END_TEST
-
 static void set_addresses(uint32_t index, uint64_t in, uint64_t out)
 {
     const pair arguments = {{{.bytes = 8, .value = in}, {.bytes = 8, .value = out}}};
@@ -1011,7 +992,6 @@ int main(void)
     tcase_add_loop_test(open, disguised_addresses_lead_anywhere, 0, 2);
     tcase_add_loop_test(open, variables_whose_address_is_known, 0, 2);
     tcase_add_loop_test(open, graphs_of_chains_look_again, 0, 2);
-    tcase_add_test(open, graphs_of_chains_with_names_are_updated);
     tcase_add_test(open, rounds_of_lanes_and_copies_do_not_overlap);
     tcase_add_loop_test(open, every_driver_call_may_fail, 0, GRIDDEP_MODE_COUNT);
     tcase_add_loop_test(open, every_allocation_may_fail, 0, GRIDDEP_MODE_COUNT);

@@ -969,31 +969,27 @@ END_TEST
 
 START_TEST(codes_can_be_listed_and_found)
 {
-    griddep_code_info info = {.size = sizeof info};
+    const gd_code_info *info;
     char last[8] = "";
-    uint32_t i, found;
+    uint32_t i;
 
-    for (i = 0; griddep_code_get(i, &info, &error) == GRIDDEP_OK; i++) {
+    for (i = 0; (info = gd_code_at(i)) != NULL; i++) {
         char lower[8];
-        ck_assert_str_gt(info.code, last);
-        snprintf(last, sizeof last, "%s", info.code);
-        snprintf(lower, sizeof lower, "gd%s", info.code + 2);
-        ck_assert_int_eq(griddep_code_find(info.code, &found, NULL), GRIDDEP_OK);
-        ck_assert_uint_eq(found, i);
-        ck_assert_int_eq(griddep_code_find(lower, &found, NULL), GRIDDEP_OK);
-        ck_assert_uint_eq(found, i);
-        ck_assert_int_ge(info.severity, GRIDDEP_SEVERITY_NOTE);
-        ck_assert_int_le(info.severity, GRIDDEP_SEVERITY_ERROR);
-        ck_assert_uint_gt(strlen(info.title), 5);
-        ck_assert_msg(ends_with(info.page, "\n"), "%s", info.code);
+        ck_assert_str_gt(info->name, last);
+        snprintf(last, sizeof last, "%s", info->name);
+        snprintf(lower, sizeof lower, "gd%s", info->name + 2);
+        ck_assert_ptr_eq(gd_code_find(info->name), info);
+        ck_assert_ptr_eq(gd_code_find(lower), info);
+        ck_assert_int_ge(info->severity, GRIDDEP_SEVERITY_NOTE);
+        ck_assert_int_le(info->severity, GRIDDEP_SEVERITY_ERROR);
+        ck_assert_uint_gt(strlen(info->title), 5);
+        ck_assert_msg(ends_with(info->page, "\n"), "%s", info->name);
     }
-    ck_assert_int_eq(error.status, GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_uint_eq(i, GD_CODE_COUNT);
-    ck_assert_int_eq(griddep_code_find("GD999", &found, NULL), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_code_find("GD1100", &found, NULL), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_code_find("GD11", &found, NULL), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_code_find("", &found, NULL), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_code_find(NULL, &found, NULL), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_ptr_null(gd_code_find("GD999"));
+    ck_assert_ptr_null(gd_code_find("GD1100"));
+    ck_assert_ptr_null(gd_code_find("GD11"));
+    ck_assert_ptr_null(gd_code_find(""));
 }
 END_TEST
 

@@ -52,7 +52,7 @@ static bool faulted; /* an end may then tell the fault, or that the driver has e
 static char room[BYTES], path[64];
 static uint64_t packed[2], address, bytes;
 static uint32_t node, count;
-static double microseconds;
+static double nanoseconds;
 static void *place;
 static griddep_kernel *kernel;
 static griddep_tensor_map map;
@@ -279,7 +279,7 @@ static void hear_nothing(void *user, const griddep_error *failure)
     CALL(stream_wait_event, "a", world.runtime, world.stream, world.event, &error)                 \
     CALL(event_create, "a", world.runtime, GRIDDEP_EVENT_ORDER, &world.made_event, &error)         \
     CALL(event_record, "a", world.runtime, world.event, world.stream, &error)                      \
-    CALL(event_elapsed, "a", world.runtime, world.events[0], world.events[1], &microseconds,       \
+    CALL(event_elapsed, "a", world.runtime, world.events[0], world.events[1], &nanoseconds,        \
          &error)                                                                                   \
     CALL(module_load, "aa", world.runtime, ptx, strlen(ptx), NULL, &world.loaded, &error)          \
     CALL(module_load_file, "aa", world.runtime, path, NULL, &world.loaded, &error)                 \
@@ -328,8 +328,6 @@ static void hear_nothing(void *user, const griddep_error *failure)
     CALL(graph_launch, "a", world.ready, NULL, &error)                                             \
     CALL(graph_set_arguments, "a", world.ready, 0, world.arguments, 2, &error)                     \
     CALL(graph_set_config, "aa", world.ready, 0, &one_block, &error)                               \
-    CALL(graph_enable, "a", world.ready, 0, 0, &error)                                             \
-    CALL(graph_update, "a", world.ready, world.same, &error)                                       \
     CALL(graph_upgrade, "aa", world.ready, &count, &error)
 
 #define SIZED(type)                                                                                \

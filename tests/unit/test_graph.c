@@ -473,98 +473,6 @@ START_TEST(arguments_change_without_instantiation)
 }
 END_TEST
 
-START_TEST(nodes_can_be_switched_off)
-{
-    uint32_t a = add("step", 0, 1), b = add("step", 0, 2), host;
-    int called = 0;
-
-    ck_good(griddep_graph_add_host(graph, count_up, &called, &host, &error));
-    connect_auto(a, b);
-    for (int pass = 0; pass < 2; pass++) { /* before and after it was instantiated */
-        ck_good(griddep_graph_enable(graph, a, 0, &error));
-        ck_good(griddep_memory_fill(runtime, buffers[1], 0, BYTES, NULL, &error));
-        ck_good(griddep_graph_launch(graph, NULL, &error));
-        ck_assert_uint_eq(word_of(1), 0);
-        ck_assert_uint_eq(word_of(2), 1);
-        expect_edge(graph, 0, GRIDDEP_REASON_DISABLED, GRIDDEP_EDGE_PROGRAMMATIC,
-                    GRIDDEP_OVERLAP_NONE);
-        ck_good(griddep_graph_enable(graph, a, 1, &error));
-        ck_good(griddep_graph_launch(graph, NULL, &error));
-        ck_assert_uint_eq(word_of(1), 1);
-    }
-    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 1);
-    ck_status(griddep_graph_enable(graph, host, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node 2 (host function) cannot be switched off");
-    ck_status(griddep_graph_enable(graph, a, 2, &error), GRIDDEP_ERROR_ARGUMENT);
-}
-END_TEST
-
-/* Both graphs have a name of their own for the launch. */
-START_TEST(names_outlive_an_update)
-{
-    const griddep_launch_config config = {.size = sizeof config, .name = "clear"};
-    griddep_graph *graphs[2];
-    griddep_chain *chain;
-
-    ck_good(griddep_chain_create(runtime, &chain, &error));
-    ck_good(griddep_chain_add_fill(chain, &config, buffers[0], 0, 4, &error));
-    for (int i = 0; i < 2; i++) {
-        ck_good(griddep_graph_from_chain(chain, GRIDDEP_MODE_GRAPH, &graphs[i], &error));
-        ck_good(griddep_graph_instantiate(graphs[i], &error));
-    }
-    ck_good(griddep_graph_update(graphs[0], graphs[1], &error));
-    griddep_chain_destroy(chain);
-    griddep_graph_destroy(graphs[1]);
-    ck_good(griddep_graph_launch(graphs[0], NULL, &error));
-    griddep_graph_destroy(graphs[0]);
-}
-END_TEST
-
-START_TEST(graphs_update_as_a_whole)
-{
-    griddep_graph *other = NULL;
-    uint32_t a = add("step", 0, 1), b = add("step", 1, 2), node;
-
-    connect_auto(a, b);
-    ck_good(griddep_graph_create(runtime, &other, &error));
-    add_to(other, "step", 0, 3);
-    add_to(other, "mute", 3, 4);
-    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("the edge from node 0 (kernel step) to node 1 (kernel step) is not in the other one");
-    ck_good(griddep_graph_add_edge(other, 0, 1, 0, GRIDDEP_EDGE_DEFAULT, &error));
-    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("another port or type");
-    griddep_graph_destroy(other);
-    ck_good(griddep_graph_create(runtime, &other, &error));
-    add_to(other, "step", 0, 3);
-    add_to(other, "mute", 3, 4);
-    ck_good(griddep_graph_add_edge(other, 0, 1, 0, GRIDDEP_EDGE_AUTO, &error));
-    ck_good(griddep_graph_update(graph, other, &error));
-    ck_good(griddep_graph_launch(graph, NULL, &error));
-    ck_assert_uint_eq(word_of(4), 2);
-    ck_assert_uint_eq(word_of(2), 0);
-    ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 1);
-    griddep_graph_node_info info = {.size = sizeof info};
-    ck_good(griddep_graph_get_node(graph, 1, &info, &error));
-    ck_assert_str_eq(info.name, "mute");
-    /* the driver's refusal is explained */
-    fake_driver_fail("cuGraphExecUpdate", 1, GD_CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
-    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_DRIVER);
-    ck_says("the driver refuses the update");
-    /* other kinds of nodes */
-    griddep_graph_destroy(other);
-    ck_good(griddep_graph_create(runtime, &other, &error));
-    add_to(other, "step", 0, 3);
-    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("2 nodes, the other one 1");
-    ck_good(griddep_graph_add_fill(other, buffers[4], 1, BYTES, &node, &error));
-    ck_status(griddep_graph_update(graph, other, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node 1 (kernel mute) is node 1 (fill) in the other one");
-    griddep_graph_destroy(other);
-    ck_status(griddep_graph_update(graph, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-}
-END_TEST
-
 /* ---- audit ---- */
 
 START_TEST(audit_tells_why)
@@ -899,22 +807,6 @@ START_TEST(held_edges_return_when_arguments_change)
 }
 END_TEST
 
-/* A kernel in the middle orders nothing while it is switched off. */
-START_TEST(upgraded_edges_fall_back_when_a_node_is_switched_off)
-{
-    uint32_t a = add("step", 0, 1), b = add("mute", 4, 5), c = add("eager", 3, 2), count = 9;
-
-    connect(a, b, 0, 0);
-    connect(b, c, 0, 0);
-    ck_good(griddep_graph_upgrade(graph, &count, &error));
-    ck_assert_uint_eq(count, 2);
-    ck_good(griddep_graph_enable(graph, a, 0, &error));
-    expect_edge(graph, 1, GRIDDEP_REASON_RACE, 0, GRIDDEP_OVERLAP_NONE);
-    ck_good(griddep_graph_enable(graph, a, 1, &error));
-    ck_assert_int_eq(edge_of(graph, 1).type, GRIDDEP_EDGE_PROGRAMMATIC);
-}
-END_TEST
-
 /* Where a kernel's code is not known, or a kernel starts early that waits for nothing, nothing is
  * upgraded that touches memory early; all else is. */
 START_TEST(what_nobody_knows_holds_eager_kernels_back)
@@ -930,25 +822,6 @@ START_TEST(what_nobody_knows_holds_eager_kernels_back)
     expect_edge(graph, 1, _i ? GRIDDEP_REASON_RACE : GRIDDEP_REASON_SET, !_i,
                 _i ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_FULL);
     expect_edge(graph, 2, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
-}
-END_TEST
-
-/* The content of another graph brings other arguments, and perhaps the first kernel that touches
- * memory early. */
-START_TEST(upgraded_edges_follow_an_update)
-{
-    griddep_graph *of = make_pair(MADE, "step", _i ? "eager" : "step", 3, 2),
-                  *other = make_pair(MADE, "step", "eager", 1, 2);
-
-    expect_upgrade(of, 1);
-    ck_good(griddep_graph_remove_edge(other, 0, &error));
-    ck_good(griddep_graph_add_edge(other, 0, 1, 0, GRIDDEP_EDGE_AUTO, &error)); /* its word */
-    ck_good(griddep_graph_update(of, other, &error));
-    expect_edge(of, 0, GRIDDEP_REASON_RACE, 0, GRIDDEP_OVERLAP_NONE);
-    ck_good(griddep_graph_launch(of, NULL, &error));
-    ck_assert_uint_eq(word_of(2), 2);
-    griddep_graph_destroy(of);
-    griddep_graph_destroy(other);
 }
 END_TEST
 
@@ -1148,7 +1021,6 @@ START_TEST(captures_become_graphs)
     ck_assert_uint_eq(word_of(1), 1);
     ck_good(griddep_graph_add_fill(captured, buffers[4], 1, BYTES, &node, &error));
     ck_assert_uint_eq(node, 4);
-    ck_status(griddep_graph_update(captured, graph, &error), GRIDDEP_ERROR_UNSUPPORTED);
     griddep_graph_destroy(captured);
     /* misuse */
     ck_status(griddep_graph_capture_begin(runtime, NULL, &error), GRIDDEP_ERROR_STREAM);
@@ -1852,10 +1724,6 @@ static int32_t graph_life(life *all, griddep_kernel *step, const griddep_argumen
     if (!status)
         status = griddep_graph_set_arguments(graphs[1], 0, arguments, 2, &error);
     if (!status)
-        status = griddep_graph_enable(graphs[1], 1, 0, &error);
-    if (!status)
-        status = griddep_graph_update(graphs[1], graphs[2], &error);
-    if (!status)
         status = griddep_graph_upgrade(graphs[2], &count, &error);
     if (!status)
         status =
@@ -1985,12 +1853,11 @@ static int32_t whole_life(void)
     return status;
 }
 
-/* Questions about nodes, kernels and addresses that have another answer, and switching a node off
- * again after an update, which is mended by instantiating anew. */
+/* Questions about nodes, kernels and addresses that have another answer. */
 static bool has_another_way(const char *symbol)
 {
     static const char *const others[] = {"cuFuncGetName", "cuFuncGetModule", "cuFuncGetAttribute",
-                                         "cuPointerGetAttribute", "cuGraphNodeSetEnabled"};
+                                         "cuPointerGetAttribute"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (!strcmp(symbol, others[i]))
@@ -2065,9 +1932,6 @@ int main(void)
     tcase_add_test(open, bad_edges_are_refused_with_names);
     tcase_add_test(open, attributes_reach_the_node);
     tcase_add_test(open, arguments_change_without_instantiation);
-    tcase_add_test(open, nodes_can_be_switched_off);
-    tcase_add_test(open, graphs_update_as_a_whole);
-    tcase_add_test(open, names_outlive_an_update);
     tcase_add_test(open, audit_tells_why);
     tcase_add_test(open, audit_sees_what_stands_between);
     tcase_add_loop_test(open, early_starts_can_be_forbidden, 0, 4);
@@ -2077,9 +1941,7 @@ int main(void)
     tcase_add_loop_test(open, upgraded_edges_fall_back_when_arguments_change, 0, WAYS);
     tcase_add_loop_test(open, upgrades_agree_with_chains, 0, 10);
     tcase_add_loop_test(open, held_edges_return_when_arguments_change, 0, WAYS);
-    tcase_add_test(open, upgraded_edges_fall_back_when_a_node_is_switched_off);
     tcase_add_loop_test(open, what_nobody_knows_holds_eager_kernels_back, 0, 2);
-    tcase_add_loop_test(open, upgraded_edges_follow_an_update, 0, 2);
     tcase_add_loop_test(open, large_graphs_hold_eager_kernels_back, 0, 2);
     tcase_add_test(open, described_kernels_that_are_eager_stay);
     tcase_add_loop_test(open, joins_are_upgraded_as_a_whole, 0, 2);

@@ -1072,25 +1072,6 @@ START_TEST(info_tells_about_parameters)
 }
 END_TEST
 
-START_TEST(info_tells_about_controls)
-{
-    griddep_ptx *ptx = parse(entries);
-    griddep_control_info info = {.size = sizeof info};
-
-    ck_assert_int_eq(griddep_ptx_get_control(ptx, 0, 0, &info, &error), GRIDDEP_OK);
-    ck_assert_int_eq(info.kind, GRIDDEP_CONTROL_WAIT);
-    ck_assert_int_eq(info.line, 10);
-    ck_assert_int_eq(info.column, 6);
-    ck_assert_uint_eq(info.predicated, 1);
-    ck_assert_int_eq(griddep_ptx_get_control(ptx, 0, 1, &info, &error), GRIDDEP_OK);
-    ck_assert_int_eq(info.kind, GRIDDEP_CONTROL_LAUNCH_DEPENDENTS);
-    ck_assert_uint_eq(info.predicated, 0);
-    ck_assert_int_eq(griddep_ptx_get_control(ptx, 0, 2, &info, &error), GRIDDEP_ERROR_NOT_FOUND);
-    ck_assert_int_eq(griddep_ptx_get_control(ptx, 1, 0, &info, &error), GRIDDEP_ERROR_NOT_FOUND);
-    griddep_ptx_destroy(ptx);
-}
-END_TEST
-
 START_TEST(bad_arguments_are_refused)
 {
     griddep_ptx *ptx = NULL;
@@ -1120,7 +1101,6 @@ START_TEST(bad_arguments_are_refused)
     entry.size = 0;
     ck_assert_int_eq(griddep_ptx_get_entry(ptx, 0, &entry, &error), GRIDDEP_ERROR_STRUCT);
     ck_assert_int_eq(griddep_ptx_get_entry(NULL, 0, &entry, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_assert_int_eq(griddep_ptx_get_control(NULL, 0, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(griddep_ptx_get_parameter(NULL, 0, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_ptx_destroy(ptx);
 }
@@ -1426,7 +1406,6 @@ static void add_meaning_tests(Suite *suite)
     tcase_add_test(tests, info_tells_about_targets);
     tcase_add_test(tests, info_tells_about_entries);
     tcase_add_test(tests, info_tells_about_parameters);
-    tcase_add_test(tests, info_tells_about_controls);
     tcase_add_test(tests, bad_arguments_are_refused);
     tcase_add_test(tests, print_follows_its_convention);
 }

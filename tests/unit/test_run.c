@@ -430,15 +430,15 @@ END_TEST
 START_TEST(events_measure)
 {
     void *start = NULL, *end = NULL;
-    double microseconds = -1;
+    double nanoseconds = -1;
 
     ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &start, &error), GRIDDEP_OK);
     ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &end, &error), GRIDDEP_OK);
     ck_status(griddep_event_record(runtime, start, NULL, &error), GRIDDEP_OK);
     ck_status(griddep_event_record(runtime, end, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_event_elapsed(runtime, start, end, &microseconds, &error), GRIDDEP_OK);
-    ck_assert(microseconds >= 0);
-    ck_status(griddep_event_elapsed(runtime, NULL, end, &microseconds, &error),
+    ck_status(griddep_event_elapsed(runtime, start, end, &nanoseconds, &error), GRIDDEP_OK);
+    ck_assert(nanoseconds >= 0);
+    ck_status(griddep_event_elapsed(runtime, NULL, end, &nanoseconds, &error),
               GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_event_destroy(runtime, start, &error), GRIDDEP_OK);
     ck_status(griddep_event_destroy(runtime, end, &error), GRIDDEP_OK);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/io/heap.h"
+#include "run/private.h"
 
 /* What the kernels of a text need. */
 typedef struct advice_need {
@@ -16,12 +17,11 @@ typedef struct advice_need {
 static advice_need find_need(const griddep_findings *findings)
 {
     advice_need need = {0};
-    griddep_verdict verdict = {.size = sizeof(verdict)};
-    for (uint32_t i = 0; griddep_findings_get_verdict(findings, i, &verdict, NULL) == GRIDDEP_OK;
-         i++) {
-        need.never += verdict.waits == GRIDDEP_WAITS_NEVER;
-        need.sometimes += verdict.waits == GRIDDEP_WAITS_SOMETIMES;
-        need.triggers |= verdict.trigger_count > 0;
+    const gd_verdict *verdict;
+    for (uint32_t i = 0; (verdict = gd_findings_verdict(findings, i)) != NULL; i++) {
+        need.never += verdict->waits == GD_WAITS_NEVER;
+        need.sometimes += verdict->waits == GD_WAITS_SOMETIMES;
+        need.triggers |= verdict->trigger_count > 0;
     }
     return need;
 }

@@ -134,7 +134,7 @@ static int32_t time_run(hop_bench *bench, int carrier, double *us, griddep_error
     if (status == GRIDDEP_OK)
         status = griddep_event_elapsed(first, bench->begin, bench->end, us, error);
     if (status == GRIDDEP_OK)
-        *us /= hop_count(bench);
+        *us /= 1e3 * hop_count(bench);
     return status;
 }
 

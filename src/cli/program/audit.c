@@ -67,18 +67,14 @@ static gd_frames place_of(gd_place_files *files, const gd_attached_file *file, u
 static void find(judging *all, const char *code, const gd_audit_kernel *kernel,
                  const gd_audit_kernel *before, int32_t reason, uint64_t count, char *text)
 {
-    griddep_code_info info = {.size = sizeof(info)};
     gd_audit *audit = all->audit;
-    uint32_t index = 0;
-    griddep_code_find(code, &index, NULL);
-    griddep_code_get(index, &info, NULL);
     bool is_plain = reason == GRIDDEP_REASON_OFF || kernel->first_early == GD_ATTACHED_NONE;
     uint32_t place = is_plain ? kernel->first_plain : kernel->first_early;
     audit->findings = gd_heap_grow(audit->findings, audit->finding_count, audit->finding_count + 1,
                                    sizeof(*audit->findings));
     audit->findings[audit->finding_count++] =
         (gd_audit_finding){.code = code,
-                           .severity = info.severity,
+                           .severity = gd_code_find(code)->severity,
                            .text = text,
                            .kernel = kernel->plain,
                            .before = before != NULL ? before->plain : NULL,

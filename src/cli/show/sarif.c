@@ -10,6 +10,7 @@
 #include "cli/io/heap.h"
 #include "cli/io/output.h"
 #include "cli/io/outputfile.h"
+#include "run/private.h"
 
 /* A reference to a file as RFC 3986 has it; to free. */
 static char *uri_of(const char *path)
@@ -74,18 +75,18 @@ void gd_sarif_add(json_t *results, const char *code, const char *severity, const
 static json_t *rules_of(const json_t *results)
 {
     json_t *rules = json_array();
-    griddep_code_info info = {.size = sizeof(info)};
-    for (uint32_t i = 0; griddep_code_get(i, &info, NULL) == GRIDDEP_OK; i++) {
+    const gd_code_info *info;
+    for (uint32_t i = 0; (info = gd_code_at(i)) != NULL; i++) {
         bool used = false;
         for (size_t j = 0; j < json_array_size(results) && !used; j++)
-            used = strcmp(info.code, json_string_value(json_object_get(json_array_get(results, j),
-                                                                       "ruleId"))) == 0;
+            used = strcmp(info->name, json_string_value(json_object_get(json_array_get(results, j),
+                                                                        "ruleId"))) == 0;
         if (used)
             gd_output_append(
                 rules,
-                GD_OBJECT({"id", gd_output_string(info.code)},
-                          {"shortDescription", GD_OBJECT({"text", gd_output_string(info.title)})},
-                          {"help", GD_OBJECT({"text", gd_output_string(info.page)})}));
+                GD_OBJECT({"id", gd_output_string(info->name)},
+                          {"shortDescription", GD_OBJECT({"text", gd_output_string(info->title)})},
+                          {"help", GD_OBJECT({"text", gd_output_string(info->page)})}));
     }
     return rules;
 }

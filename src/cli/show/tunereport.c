@@ -10,6 +10,7 @@
 
 #include "cli/io/device.h"
 #include "cli/io/output.h"
+#include "run/private.h"
 
 static griddep_tune_info info_of(const gd_tunereport *report)
 {
@@ -67,15 +68,14 @@ static void print_trials(const gd_tunereport *report)
 
 /* ---- why ---- */
 
-static bool reason_of(const gd_tunereport *report, int32_t trial, griddep_tune_reason *reason)
+static bool reason_of(const gd_tunereport *report, int32_t trial, gd_tune_reason *reason)
 {
-    *reason = (griddep_tune_reason){.size = sizeof(*reason)};
-    return griddep_tune_get_reason(report->tune, trial, reason, NULL) == GRIDDEP_OK;
+    *reason = (gd_tune_reason){0};
+    return gd_tune_get_reason(report->tune, trial, reason, NULL) == GRIDDEP_OK;
 }
 
 /* "1.20 -> 0.85"; factor is what a figure is multiplied with to be shown. */
-static void add_change(gd_columns *columns, const griddep_tune_reason *reason, int figure,
-                       double factor)
+static void add_change(gd_columns *columns, const gd_tune_reason *reason, int figure, double factor)
 {
     double before = reason->before[figure] * factor, after = reason->after[figure] * factor;
     if (isnan(before) && isnan(after))
@@ -88,15 +88,14 @@ static void add_change(gd_columns *columns, const griddep_tune_reason *reason, i
         gd_columns_add(columns, "%.2f -> %.2f", before, after);
 }
 
-static void add_changes(gd_columns *columns, const griddep_tune_reason *reason)
+static void add_changes(gd_columns *columns, const gd_tune_reason *reason)
 {
-    static const int times[] = {GRIDDEP_TUNE_FIGURE_GAP, GRIDDEP_TUNE_FIGURE_WORK,
-                                GRIDDEP_TUNE_FIGURE_LEAD, GRIDDEP_TUNE_FIGURE_HIDDEN,
-                                GRIDDEP_TUNE_FIGURE_WAIT};
+    static const int times[] = {GD_TUNE_FIGURE_GAP, GD_TUNE_FIGURE_WORK, GD_TUNE_FIGURE_LEAD,
+                                GD_TUNE_FIGURE_HIDDEN, GD_TUNE_FIGURE_WAIT};
     gd_columns_add(columns, "%u", (unsigned)reason->hops);
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
         add_change(columns, reason, times[i], 1e-3);
-    add_change(columns, reason, GRIDDEP_TUNE_FIGURE_OVERLAP, 100.0);
+    add_change(columns, reason, GD_TUNE_FIGURE_OVERLAP, 100.0);
 }
 
 /* A table with a row for each trial that was traced, and one for the whole. */
@@ -108,7 +107,7 @@ static void print_reasons(const gd_tunereport *report)
     gd_columns columns = {.column_count = TITLES, .left = 1U << 1, .titled = true};
     griddep_tune_info info = info_of(report);
     griddep_tune_trial trial = {.size = sizeof(trial)};
-    griddep_tune_reason reason;
+    gd_tune_reason reason;
     uint32_t runs = 0;
     for (size_t i = 0; i < TITLES; i++)
         gd_columns_add(&columns, "%s", titles[i]);
@@ -121,7 +120,7 @@ static void print_reasons(const gd_tunereport *report)
         add_changes(&columns, &reason);
         runs = reason.runs;
     }
-    if (reason_of(report, GRIDDEP_TUNE_WHOLE, &reason)) {
+    if (reason_of(report, GD_TUNE_WHOLE, &reason)) {
         gd_columns_add(&columns, "all");
         gd_columns_add(&columns, "what was chosen");
         gd_columns_add(&columns, "%+.2f %%", -gain(info.ratio));
@@ -141,13 +140,11 @@ static void print_reasons(const gd_tunereport *report)
 /* A hop's share of the chain's time is its hand-off gap and the time at work behind that. */
 static void print_cause(const gd_tunereport *report)
 {
-    griddep_tune_reason reason;
-    if (!reason_of(report, GRIDDEP_TUNE_WHOLE, &reason))
+    gd_tune_reason reason;
+    if (!reason_of(report, GD_TUNE_WHOLE, &reason))
         return;
-    double gap =
-        (reason.after[GRIDDEP_TUNE_FIGURE_GAP] - reason.before[GRIDDEP_TUNE_FIGURE_GAP]) * 1e-3;
-    double work =
-        (reason.after[GRIDDEP_TUNE_FIGURE_WORK] - reason.before[GRIDDEP_TUNE_FIGURE_WORK]) * 1e-3;
+    double gap = (reason.after[GD_TUNE_FIGURE_GAP] - reason.before[GD_TUNE_FIGURE_GAP]) * 1e-3;
+    double work = (reason.after[GD_TUNE_FIGURE_WORK] - reason.before[GD_TUNE_FIGURE_WORK]) * 1e-3;
     if (isnan(gap + work))
         return;
     gd_output_print(
@@ -162,9 +159,9 @@ static void print_cause(const gd_tunereport *report)
 static void print_untraced(const gd_tunereport *report)
 {
     griddep_error error;
-    griddep_tune_reason reason = {.size = sizeof(reason)};
+    gd_tune_reason reason;
     griddep_error_init(&error);
-    if (griddep_tune_get_reason(report->tune, GRIDDEP_TUNE_WHOLE, &reason, &error) ==
+    if (gd_tune_get_reason(report->tune, GD_TUNE_WHOLE, &reason, &error) ==
         GRIDDEP_ERROR_UNSUPPORTED)
         gd_output_print("no timeline tells why: %s\n", error.text);
 }
@@ -206,7 +203,7 @@ static void print_verdict(const gd_tunereport *report, const griddep_tune_info *
         gd_output_print(
             "%.2f us instead of %.2f us: %.2f %% faster (groups with code of their own: %.2f to "
             "%.2f %%)\n",
-            info->chosen_us, info->baseline_us, gain(info->ratio), gain(info->highest),
+            info->chosen_ns / 1e3, info->baseline_ns / 1e3, gain(info->ratio), gain(info->highest),
             gain(info->lowest));
         print_cause(report);
         print_choices(report);
@@ -220,7 +217,7 @@ void gd_tunereport_print(const gd_tunereport *report)
     gd_device_print(report->device);
     gd_output_print("%s: %u %s, mode %s, %.2f us%s\n", report->plan->name,
                     (unsigned)info.launch_count, gd_plural(info.launch_count, "launch", "launches"),
-                    griddep_text(GRIDDEP_TEXT_MODE, info.mode), info.baseline_us,
+                    griddep_text(GRIDDEP_TEXT_MODE, info.mode), info.baseline_ns / 1e3,
                     info.model != 0 ? " of model time" : "");
     gd_output_print("two equal chains differ by up to %.2f %% (pairs: %u); what gains more than "
                     "%.2f %% is measured anew\n",
@@ -246,24 +243,20 @@ void gd_tunereport_print(const gd_tunereport *report)
 
 static json_t *figures_json(const double *figures)
 {
-    static const char *const names[GRIDDEP_TUNE_FIGURE_COUNT] = {
-        [GRIDDEP_TUNE_FIGURE_SPAN] = "span_ns",
-        [GRIDDEP_TUNE_FIGURE_IDLE] = "idle_share",
-        [GRIDDEP_TUNE_FIGURE_GAP] = "handoff_gap_ns",
-        [GRIDDEP_TUNE_FIGURE_WORK] = "work_ns",
-        [GRIDDEP_TUNE_FIGURE_LEAD] = "launch_lead_ns",
-        [GRIDDEP_TUNE_FIGURE_HIDDEN] = "preamble_hidden_ns",
-        [GRIDDEP_TUNE_FIGURE_WAIT] = "wait_median_ns",
-        [GRIDDEP_TUNE_FIGURE_OVERLAP] = "overlap_ratio"};
+    static const char *const names[GD_TUNE_FIGURE_COUNT] = {
+        [GD_TUNE_FIGURE_SPAN] = "span_ns",        [GD_TUNE_FIGURE_IDLE] = "idle_share",
+        [GD_TUNE_FIGURE_GAP] = "handoff_gap_ns",  [GD_TUNE_FIGURE_WORK] = "work_ns",
+        [GD_TUNE_FIGURE_LEAD] = "launch_lead_ns", [GD_TUNE_FIGURE_HIDDEN] = "preamble_hidden_ns",
+        [GD_TUNE_FIGURE_WAIT] = "wait_median_ns", [GD_TUNE_FIGURE_OVERLAP] = "overlap_ratio"};
     json_t *object = json_object();
-    for (size_t i = 0; i < GRIDDEP_TUNE_FIGURE_COUNT; i++)
+    for (size_t i = 0; i < GD_TUNE_FIGURE_COUNT; i++)
         gd_output_set(object, names[i], gd_output_real(figures[i]));
     return object;
 }
 
 static json_t *reason_json(const gd_tunereport *report, int32_t trial)
 {
-    griddep_tune_reason reason;
+    gd_tune_reason reason;
     if (!reason_of(report, trial, &reason))
         return json_null();
     return GD_OBJECT({"runs", json_integer(reason.runs)}, {"hops", json_integer(reason.hops)},
@@ -311,9 +304,9 @@ static void add_figures(json_t *document, const griddep_tune_info *info)
            {"remembered", json_boolean(info->remembered != 0)},
            {"noise", gd_output_real(info->noise)}, {"noise_pairs", json_integer(info->noise_pairs)},
            {"threshold", gd_output_real(info->threshold)},
-           {"given_us", gd_output_real(info->baseline_us)},
-           {"chosen_us", gd_output_real(info->chosen_us)}, {"ratio", gd_output_real(info->ratio)},
-           {"percentile_10", gd_output_real(info->lowest)},
+           {"given_us", gd_output_real(info->baseline_ns / 1e3)},
+           {"chosen_us", gd_output_real(info->chosen_ns / 1e3)},
+           {"ratio", gd_output_real(info->ratio)}, {"percentile_10", gd_output_real(info->lowest)},
            {"percentile_90", gd_output_real(info->highest)},
            {"last_ratio", info->last_ratio > 0.0 ? gd_output_real(info->last_ratio) : json_null()},
            {"last_gain_needed",
@@ -337,7 +330,7 @@ void gd_tunereport_print_json(const gd_tunereport *report)
            {"device", gd_device_json(report->device)},
            {"chain", gd_output_string(report->plan->name)});
     add_figures(document, &info);
-    GD_SET(document, {"why", reason_json(report, GRIDDEP_TUNE_WHOLE)}, {"trials", trials},
+    GD_SET(document, {"why", reason_json(report, GD_TUNE_WHOLE)}, {"trials", trials},
            {"choices", choices},
            {"folder", info.changed != 0 ? gd_output_string(report->folder) : json_null()});
     gd_output_write(document);

@@ -8,12 +8,12 @@
 #include "cli/io/output.h"
 
 /* Of what NVRTC made of CUDA C++ the lines are not the file's. */
-static bool is_placed(const griddep_verdict *verdict)
+static bool is_placed(const gd_verdict *verdict)
 {
     return verdict->line > 0 && !gd_hostfile_has_ending(verdict->file, ".cu");
 }
 
-void gd_verdict_print(FILE *to, const griddep_verdict *verdict)
+void gd_verdict_print(FILE *to, const gd_verdict *verdict)
 {
     bool color = gd_message_takes_color(fileno(to));
     gd_page page;
@@ -41,7 +41,7 @@ static json_t *lines_json(const int32_t *lines, uint32_t count)
     return list;
 }
 
-json_t *gd_verdict_json(const griddep_verdict *verdict)
+json_t *gd_verdict_json(const gd_verdict *verdict)
 {
     static const char *const waits[] = {"unknown", "never", "sometimes", "always"};
     static const char *const early[] = {"unknown", "unsafe", "conditional", "safe"};
@@ -61,7 +61,7 @@ json_t *gd_verdict_json(const griddep_verdict *verdict)
 }
 
 void gd_verdict_of_machine_code(const griddep_image_kernel *kernel, const char *file,
-                                griddep_verdict *verdict, char *text, size_t bytes)
+                                gd_verdict *verdict, char *text, size_t bytes)
 {
     const uint32_t traits = kernel->traits;
     const bool known = traits & GRIDDEP_TRAIT_KNOWN && !(traits & GRIDDEP_TRAIT_OPEN);
@@ -73,19 +73,18 @@ void gd_verdict_of_machine_code(const griddep_image_kernel *kernel, const char *
                                    "kernel before it has ended"
                                  : "whether it is safe to launch early is not known";
 
-    *verdict = (griddep_verdict){.size = sizeof(*verdict),
-                                 .is_valid = 1,
-                                 .file = file,
-                                 .entry = kernel->name,
-                                 .text = text,
-                                 .condition = "",
-                                 .waits = always   ? GRIDDEP_WAITS_ALWAYS
-                                          : !known ? GRIDDEP_WAITS_UNKNOWN
-                                          : waits  ? GRIDDEP_WAITS_SOMETIMES
-                                                   : GRIDDEP_WAITS_NEVER,
-                                 .early = safe               ? GRIDDEP_EARLY_SAFE
-                                          : known && !always ? GRIDDEP_EARLY_UNSAFE
-                                                             : GRIDDEP_EARLY_UNKNOWN};
+    *verdict = (gd_verdict){.is_valid = 1,
+                            .file = file,
+                            .entry = kernel->name,
+                            .text = text,
+                            .condition = "",
+                            .waits = always   ? GD_WAITS_ALWAYS
+                                     : !known ? GD_WAITS_UNKNOWN
+                                     : waits  ? GD_WAITS_SOMETIMES
+                                              : GD_WAITS_NEVER,
+                            .early = safe               ? GD_EARLY_SAFE
+                                     : known && !always ? GD_EARLY_UNSAFE
+                                                        : GD_EARLY_UNKNOWN};
     if (!(traits & GRIDDEP_TRAIT_KNOWN))
         snprintf(text, bytes, "machine code that is not known; %s", early);
     else

@@ -139,15 +139,15 @@ static bool write_condition(gd_text *text, const gd_rules *rules, const gd_entry
 static int32_t waits_of(uint32_t traits)
 {
     if (traits & GRIDDEP_TRAIT_WAITS_ALWAYS)
-        return GRIDDEP_WAITS_ALWAYS;
-    return traits & GRIDDEP_TRAIT_WAITS ? GRIDDEP_WAITS_SOMETIMES : GRIDDEP_WAITS_NEVER;
+        return GD_WAITS_ALWAYS;
+    return traits & GRIDDEP_TRAIT_WAITS ? GD_WAITS_SOMETIMES : GD_WAITS_NEVER;
 }
 
 static void write_waits(gd_text *text, const gd_ptx_module *module, int32_t kind, const lines *of)
 {
-    gd_text_string(text, kind == GRIDDEP_WAITS_NEVER    ? "never waits"
-                         : kind == GRIDDEP_WAITS_ALWAYS ? "waits on every path"
-                                                        : "waits on some paths only");
+    gd_text_string(text, kind == GD_WAITS_NEVER    ? "never waits"
+                         : kind == GD_WAITS_ALWAYS ? "waits on every path"
+                                                   : "waits on some paths only");
     if (of->count) {
         gd_text_string(text, " (");
         write_lines(text, module, of);
@@ -155,7 +155,7 @@ static void write_waits(gd_text *text, const gd_ptx_module *module, int32_t kind
     }
 }
 
-static void write_text(gd_text *text, const gd_rules *rules, const griddep_verdict *verdict,
+static void write_text(gd_text *text, const gd_rules *rules, const gd_verdict *verdict,
                        const lines *waits, const lines *triggers)
 {
     const gd_ptx_module *module = rules->module;
@@ -172,9 +172,9 @@ static void write_text(gd_text *text, const gd_rules *rules, const griddep_verdi
     } else {
         gd_text_string(text, "; triggers at its end, implicitly");
     }
-    if (verdict->early == GRIDDEP_EARLY_SAFE)
+    if (verdict->early == GD_EARLY_SAFE)
         gd_text_string(text, "; safe to launch early");
-    else if (verdict->early == GRIDDEP_EARLY_CONDITIONAL)
+    else if (verdict->early == GD_EARLY_CONDITIONAL)
         gd_text_format(text, "; safe to launch early only if no kernel that still runs then %s",
                        verdict->condition);
     else
@@ -187,19 +187,18 @@ int32_t gd_verdict_add(const gd_rules *rules, uint32_t function, const gd_entry_
     const gd_ptx_function *entry = &module->functions[function];
     lines waits = {0}, triggers = {0};
     gd_text text = {0}, condition = {0};
-    griddep_verdict verdict = {.size = sizeof verdict,
-                               .is_valid = 1,
-                               .file = module->name,
-                               .entry = entry->name,
-                               .waits = waits_of(entry->traits),
-                               .early = GRIDDEP_EARLY_UNSAFE};
+    gd_verdict verdict = {.is_valid = 1,
+                          .file = module->name,
+                          .entry = entry->name,
+                          .waits = waits_of(entry->traits),
+                          .early = GD_EARLY_UNSAFE};
     bool done = take_places(&waits, module, report ? &report->waits : NULL) &&
                 take_places(&triggers, module, report ? &report->triggers : NULL);
 
     gd_ptx_token_position(module, entry->token_name, &verdict.line, &verdict.column);
-    if (done && verdict.waits == GRIDDEP_WAITS_ALWAYS && report) {
+    if (done && verdict.waits == GD_WAITS_ALWAYS && report) {
         done = write_condition(&condition, rules, report);
-        verdict.early = condition.bytes ? GRIDDEP_EARLY_CONDITIONAL : GRIDDEP_EARLY_SAFE;
+        verdict.early = condition.bytes ? GD_EARLY_CONDITIONAL : GD_EARLY_SAFE;
     }
     verdict.condition = gd_text_get(&condition);
     verdict.wait_count = waits.count;
@@ -220,8 +219,7 @@ int32_t gd_verdict_add(const gd_rules *rules, uint32_t function, const gd_entry_
 int32_t gd_verdict_add_invalid(griddep_findings *findings, const gd_ptx_module *module,
                                const char *name, griddep_error *error)
 {
-    griddep_verdict verdict = {
-        .size = sizeof verdict,
+    gd_verdict verdict = {
         .file = name,
         .text = "not valid PTX; correct its errors, and the check tells how it waits and "
                 "triggers",

@@ -180,7 +180,7 @@ static void note_own_traits(const gd_ptx_module *module, gd_ptx_function *functi
 {
     function->traits = GRIDDEP_TRAIT_KNOWN;
     for (uint32_t i = function->control; i < function->control_end; i++)
-        function->traits |= module->controls[i].kind == GRIDDEP_CONTROL_WAIT
+        function->traits |= module->controls[i].kind == GD_PTX_CONTROL_WAIT
                                 ? GRIDDEP_TRAIT_WAITS
                                 : GRIDDEP_TRAIT_TRIGGERS;
     for (uint32_t i = function->instruction; i < function->instruction_end; i++)

@@ -16,8 +16,7 @@
 enum {
     PTX_INFO_MINIMUM = sizeof(griddep_ptx_info),
     ENTRY_INFO_MINIMUM = sizeof(griddep_ptx_entry_info),
-    PARAMETER_INFO_MINIMUM = offsetof(griddep_parameter_info, element),
-    CONTROL_INFO_MINIMUM = sizeof(griddep_control_info)
+    PARAMETER_INFO_MINIMUM = offsetof(griddep_parameter_info, element)
 };
 
 static int32_t check(const griddep_ptx *ptx, griddep_error *error)
@@ -239,28 +238,6 @@ int32_t griddep_ptx_get_parameter(const griddep_ptx *ptx, uint32_t entry, uint32
     };
     return gd_struct_write(info, &known, sizeof known, PARAMETER_INFO_MINIMUM,
                            "griddep_parameter_info", error);
-}
-
-int32_t griddep_ptx_get_control(const griddep_ptx *ptx, uint32_t entry, uint32_t index,
-                                griddep_control_info *info, griddep_error *error)
-{
-    const gd_ptx_function *function;
-    int32_t status = find_entry(ptx, entry, &function, error);
-
-    if (status)
-        return status;
-    uint32_t count = function->control_end - function->control;
-    if (index >= count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "%s has %" PRIu32
-                            " griddepcontrol instructions; there is no number %" PRIu32,
-                            function->name, count, index);
-    const gd_ptx_control *control = &ptx->module.controls[function->control + index];
-    griddep_control_info known = {.kind = control->kind, .predicated = control->predicated};
-    gd_ptx_token_position(&ptx->module, ptx->module.instructions[control->instruction].opcode,
-                          &known.line, &known.column);
-    return gd_struct_write(info, &known, sizeof known, CONTROL_INFO_MINIMUM, "griddep_control_info",
-                           error);
 }
 
 int32_t griddep_ptx_print(const griddep_ptx *ptx, char *buffer, uint64_t capacity, uint64_t *bytes,

@@ -15,7 +15,7 @@ static uint32_t only_wait(const griddep_ptx *ptx, uint32_t entry)
 
     for (uint32_t i = function->control; i < function->control_end; i++) {
         const gd_ptx_control *control = &ptx->module.controls[i];
-        if (control->kind != GRIDDEP_CONTROL_WAIT)
+        if (control->kind != GD_PTX_CONTROL_WAIT)
             continue;
         if (found != GD_PTX_NONE || control->predicated)
             return GD_PTX_NONE;

@@ -107,7 +107,7 @@ static int32_t take_controls(gd_rewrite *rewrite, uint32_t entry, griddep_error 
     for (uint32_t i = function->control; i < function->control_end && !status; i++) {
         const gd_ptx_instruction *instruction =
             &module->instructions[module->controls[i].instruction];
-        bool is_wait = module->controls[i].kind == GRIDDEP_CONTROL_WAIT;
+        bool is_wait = module->controls[i].kind == GD_PTX_CONTROL_WAIT;
         if (is_wait ? wait_goes(rewrite) : trigger_goes)
             status = note(step, is_wait ? GD_CODE_GD302 : GD_CODE_GD304, entry,
                           gd_edits_remove(&step->edits, instruction->token, instruction->token_end),
@@ -189,7 +189,7 @@ static bool has_wait(const putting *at)
     const gd_ptx_module *module = &at->step->ptx->module;
 
     for (uint32_t i = at->function->control; i < at->function->control_end; i++) {
-        if (module->controls[i].kind == GRIDDEP_CONTROL_WAIT)
+        if (module->controls[i].kind == GD_PTX_CONTROL_WAIT)
             return true;
     }
     return at->function->traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
@@ -221,7 +221,7 @@ static int32_t put_trigger_after_wait(putting *at)
                             at->function->name);
     for (uint32_t i = at->function->control; i < at->function->control_end; i++) {
         const gd_ptx_control *control = &module->controls[i];
-        if (control->kind == GRIDDEP_CONTROL_WAIT && !control->predicated &&
+        if (control->kind == GD_PTX_CONTROL_WAIT && !control->predicated &&
             gd_place_is_common(&at->placer, control->instruction))
             return put_trigger(
                 at,

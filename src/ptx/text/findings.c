@@ -17,7 +17,6 @@ enum {
     FINDING_MINIMUM = offsetof(griddep_finding, end_line),
     EDIT_MINIMUM = sizeof(griddep_edit),
     RELATED_MINIMUM = sizeof(griddep_related),
-    VERDICT_MINIMUM = sizeof(griddep_verdict),
     SEVERITIES = GRIDDEP_SEVERITY_ERROR + 1
 };
 
@@ -35,7 +34,7 @@ struct griddep_findings {
     int32_t left_out; /* the worst severity that was left out; 0: none was */
     bool failed;
 
-    griddep_verdict **verdicts;
+    gd_verdict **verdicts;
     uint32_t verdict_count;
     uint32_t verdict_capacity;
 };
@@ -392,7 +391,7 @@ static const int32_t *place_lines(char **at, const int32_t *lines, uint32_t coun
     return copy;
 }
 
-bool gd_findings_add_verdict(griddep_findings *findings, const griddep_verdict *verdict)
+bool gd_findings_add_verdict(griddep_findings *findings, const gd_verdict *verdict)
 {
     void *list = findings->verdicts;
     size_t bytes = sizeof *verdict +
@@ -406,7 +405,7 @@ bool gd_findings_add_verdict(griddep_findings *findings, const griddep_verdict *
         if (!grown)
             return false;
     }
-    griddep_verdict *copy = malloc(bytes);
+    gd_verdict *copy = malloc(bytes);
     if (!copy)
         return false;
     char *at = (char *)(copy + 1);
@@ -514,19 +513,7 @@ int32_t griddep_findings_get_related(const griddep_findings *findings, uint32_t 
                            "griddep_related", error);
 }
 
-int32_t griddep_findings_get_verdict(const griddep_findings *findings, uint32_t index,
-                                     griddep_verdict *verdict, griddep_error *error)
+const gd_verdict *gd_findings_verdict(const griddep_findings *findings, uint32_t index)
 {
-    int32_t status = gd_error_check(error);
-
-    if (status)
-        return status;
-    if (!findings)
-        return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "findings is NULL");
-    if (index >= findings->verdict_count)
-        return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
-                            "there are %" PRIu32 " verdicts; there is no number %" PRIu32,
-                            findings->verdict_count, index);
-    return gd_struct_write(verdict, findings->verdicts[index], sizeof *verdict, VERDICT_MINIMUM,
-                           "griddep_verdict", error);
+    return index < findings->verdict_count ? findings->verdicts[index] : NULL;
 }

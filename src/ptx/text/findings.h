@@ -9,6 +9,7 @@
 
 #include "griddep.h"
 #include "ptx/text/module.h"
+#include "ptx/text/offered.h"
 
 /* More findings than this are not kept: the least severe and furthest down the text give way, and
  * one more finding (GD004) says so at the end. */
@@ -20,13 +21,6 @@ typedef enum gd_code {
 #undef GD_CODE
     GD_CODE_COUNT
 } gd_code;
-
-typedef struct gd_code_info {
-    const char *name; /* "GD110" */
-    int32_t severity;
-    const char *title;
-    const char *page;
-} gd_code_info;
 
 /* Indexed with gd_code. */
 extern const gd_code_info gd_codes[GD_CODE_COUNT];
@@ -79,7 +73,7 @@ void gd_findings_add(griddep_findings *findings, const gd_finding_draft *draft, 
                      ...) __attribute__((format(printf, 3, 4)));
 
 /* Adds the verdict on an entry, which is copied. false: no memory. */
-bool gd_findings_add_verdict(griddep_findings *findings, const griddep_verdict *verdict);
+bool gd_findings_add_verdict(griddep_findings *findings, const gd_verdict *verdict);
 
 /* GRIDDEP_ERROR_MEMORY when an allocation failed while findings were added. */
 int32_t gd_findings_check(const griddep_findings *findings, griddep_error *error);

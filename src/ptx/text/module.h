@@ -221,10 +221,12 @@ typedef struct gd_ptx_function {
     const char **parameter_names; /* of an entry with a body */
 } gd_ptx_function;
 
+enum { GD_PTX_CONTROL_WAIT, GD_PTX_CONTROL_LAUNCH_DEPENDENTS };
+
 /* A griddepcontrol instruction. */
 typedef struct gd_ptx_control {
     uint32_t instruction;
-    int32_t kind; /* GRIDDEP_CONTROL_* */
+    int32_t kind; /* GD_PTX_CONTROL_* */
     bool predicated;
 } gd_ptx_control;
 
@@ -257,7 +259,7 @@ typedef struct gd_ptx_module {
     const char *target; /* "sm_90a" */
     int32_t version;    /* 10 * major + minor */
     int32_t capability; /* 90; 0 where the target is no sm_NN */
-    bool independent; /* .target has texmode_independent: samplers stand apart from textures */
+    bool independent;   /* .target has texmode_independent: samplers stand apart from textures */
     uint32_t address_bits;
     uint32_t mended; /* diagnostics of a lost ';', behind which the statement is whole */
 } gd_ptx_module;

@@ -82,8 +82,8 @@ static bool add_control(gd_parser *parser, const gd_ptx_instruction *instruction
         return gd_parse_memory(parser);
     module->controls[module->control_count++] = (gd_ptx_control){
         .instruction = module->instruction_count,
-        .kind = instruction->op == GD_OP_GRIDDEPCONTROL_WAIT ? GRIDDEP_CONTROL_WAIT
-                                                             : GRIDDEP_CONTROL_LAUNCH_DEPENDENTS,
+        .kind = instruction->op == GD_OP_GRIDDEPCONTROL_WAIT ? GD_PTX_CONTROL_WAIT
+                                                             : GD_PTX_CONTROL_LAUNCH_DEPENDENTS,
         .predicated = instruction->flags & GD_INSTRUCTION_GUARDED,
     };
     return true;

@@ -332,29 +332,25 @@ static void explain_cooperative(griddep_explanation *explanation, const pair *ho
             hop->consumer.name);
 }
 
-/* The first trigger in the entry's own body; false where there is none. */
-static bool find_trigger(const griddep_kernel *kernel, griddep_control_info *trigger)
+/* The first trigger in the entry's own body; NULL where there is none. */
+static const gd_ptx_control *find_trigger(const griddep_kernel *kernel)
 {
     const griddep_ptx *ptx = kernel->module->ptx;
-    griddep_ptx_entry_info entry = {.size = sizeof entry};
     uint32_t index = 0;
 
-    if (!ptx || !gd_ptx_find_entry(ptx, kernel->name, &index) ||
-        griddep_ptx_get_entry(ptx, index, &entry, NULL))
-        return false;
-    for (uint32_t i = 0; i < entry.control_count; i++) {
-        *trigger = (griddep_control_info){.size = sizeof *trigger};
-        if (!griddep_ptx_get_control(ptx, index, i, trigger, NULL) &&
-            trigger->kind == GRIDDEP_CONTROL_LAUNCH_DEPENDENTS)
-            return true;
-    }
-    return false;
+    if (!ptx || !gd_ptx_find_entry(ptx, kernel->name, &index))
+        return NULL;
+    const gd_ptx_function *entry = &ptx->module.functions[ptx->module.entries[index]];
+    for (uint32_t i = entry->control; i < entry->control_end; i++)
+        if (ptx->module.controls[i].kind == GD_PTX_CONTROL_LAUNCH_DEPENDENTS)
+            return &ptx->module.controls[i];
+    return NULL;
 }
 
 static void explain_trigger(griddep_explanation *explanation, const pair *hop)
 {
     const griddep_kernel *kernel = hop->producer.kernel;
-    griddep_control_info trigger;
+    const gd_ptx_control *trigger = find_trigger(kernel);
 
     if (gd_room_may_trigger(kernel->info.traits))
         add(explanation, "producer triggers", GRIDDEP_REASON_UNKNOWN_CODE, UNKNOWN, true,
@@ -366,17 +362,22 @@ static void explain_trigger(griddep_explanation *explanation, const pair *hop)
             "last "
             "block",
             hop->producer.name, hop->consumer.name);
-    else if (!find_trigger(kernel, &trigger))
+    else if (!trigger)
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
             kernel->info.traits & GRIDDEP_TRAIT_MACHINE_CODE ? "%s triggers, by its machine code"
                                                              : "%s triggers in a function that it "
                                                                "calls",
             hop->producer.name);
-    else
+    else {
+        const gd_ptx_module *module = &kernel->module->ptx->module;
+        int32_t line, column;
+        gd_ptx_token_position(module, module->instructions[trigger->instruction].opcode, &line,
+                              &column);
         add(explanation, "producer triggers", GRIDDEP_REASON_NO_TRIGGER, MET, true,
             "%s triggers, first at %" PRId32 ":%" PRId32 " of %s%s; nothing overlaps before that",
-            hop->producer.name, trigger.line, trigger.column, kernel->module->name,
-            trigger.predicated ? ", under a predicate" : "");
+            hop->producer.name, line, column, kernel->module->name,
+            trigger->predicated ? ", under a predicate" : "");
+    }
 }
 
 /* ---- room ---- */

@@ -89,12 +89,10 @@ static int32_t find_touches(const griddep_graph *graph, bool *touches, bool *any
 
 /* ---- a chain of the nodes ---- */
 
-/* Whether the chain's check knows what a node does. A kernel that is switched off waits for
- * nothing. */
+/* Whether the chain's check knows what a node does. */
 static bool is_known(const gd_graph_node *node)
 {
-    return node->enabled &&
-           (node->type != GRIDDEP_GRAPH_NODE_KERNEL || (node->kernel && node->kernel->module->ptx));
+    return node->type != GRIDDEP_GRAPH_NODE_KERNEL || (node->kernel && node->kernel->module->ptx);
 }
 
 /* An edge by which a node begins early that does not wait: its author vouches for that, and the

@@ -158,7 +158,7 @@ static unsigned char step_over(const griddep_graph *graph, const gd_graph_edge *
     gd_graph_resolve(graph, edge, &data);
     if ((!data.type && !data.from_port) || level == BEGINS_BEHIND)
         return BEGINS_BEHIND;
-    return data.type && to->enabled && to->traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? ENDS_BEHIND : 0;
+    return data.type && to->traits & GRIDDEP_TRAIT_WAITS_ALWAYS ? ENDS_BEHIND : 0;
 }
 
 /* For each node whether it begins or ends behind the end of `from`: along plain edges it begins
@@ -217,7 +217,7 @@ static bool is_fixed(const join *of, const gd_graph_edge *edge)
     const griddep_graph *graph = of->graph;
 
     return of->info->type == GRIDDEP_EDGE_PROGRAMMATIC || !is_kernel(graph, edge->from) ||
-           !graph->nodes[edge->from].enabled || judge_plain(graph, edge) != GRIDDEP_REASON_PLAIN;
+           judge_plain(graph, edge) != GRIDDEP_REASON_PLAIN;
 }
 
 /* Whether what a plain edge comes from would overlap with nothing, because of another edge that
@@ -398,10 +398,6 @@ int32_t gd_graph_judge(const griddep_graph *graph, uint32_t index, griddep_graph
         judge_other(graph, info);
         return GRIDDEP_OK;
     }
-    if (!graph->nodes[edge->from].enabled || !graph->nodes[edge->to].enabled) {
-        info->reason = GRIDDEP_REASON_DISABLED;
-        return GRIDDEP_OK;
-    }
     return judge_pair(graph, edge, info, error);
 }
 
@@ -423,7 +419,6 @@ int32_t griddep_graph_get_node(const griddep_graph *graph, uint32_t index,
         .type = node->type,
         .name = node->type == GRIDDEP_GRAPH_NODE_KERNEL ? name : gd_graph_type_name(node->type),
         .traits = node->traits,
-        .enabled = node->enabled,
         .before_count = node->before.count,
         .after_count = node->after.count,
         .handle = node->handle};

@@ -38,8 +38,7 @@ int32_t gd_graph_sort(const griddep_graph *graph, uint32_t *order, griddep_error
 /* ---- nodes ---- */
 
 typedef struct builder {
-    const griddep_graph *graph;   /* whose edges count */
-    const griddep_graph *content; /* whose nodes count */
+    const griddep_graph *graph;
     gd_CUgraph handle;
     gd_CUgraphNode *nodes;  /* by node */
     gd_CUgraphNode *before; /* room for the dependencies of one node */
@@ -74,7 +73,7 @@ static int32_t add_kernel(const builder *build, uint32_t index, size_t count, gd
                           griddep_error *error)
 {
     const gd_driver *driver = build->graph->runtime->driver;
-    const gd_call *call = build->content->nodes[index].call;
+    const gd_call *call = build->graph->nodes[index].call;
     const gd_CUDA_KERNEL_NODE_PARAMS params = gd_call_params(call);
     gd_CUresult result =
         driver->cuGraphAddKernelNode(made, build->handle, build->before, count, &params);
@@ -82,7 +81,7 @@ static int32_t add_kernel(const builder *build, uint32_t index, size_t count, gd
     if (result == GD_CUDA_SUCCESS)
         result = set_attributes(driver, *made, call);
     return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
-                                     : gd_graph_fail_node(build->content, index, result, error);
+                                     : gd_graph_fail_node(build->graph, index, result, error);
 }
 
 gd_CUDA_MEMCPY3D gd_graph_copy_params(const gd_graph_node *node)
@@ -144,7 +143,7 @@ static gd_CUresult add_simple(const builder *build, const gd_graph_node *node, s
 static int32_t add_host(const builder *build, uint32_t index, size_t count, gd_CUgraphNode *made,
                         griddep_error *error)
 {
-    const gd_graph_node *node = &build->content->nodes[index];
+    const gd_graph_node *node = &build->graph->nodes[index];
     struct gd_host_call *call = gd_host_make_call(node->function, node->user);
 
     if (!call)
@@ -152,7 +151,7 @@ static int32_t add_host(const builder *build, uint32_t index, size_t count, gd_C
     gd_CUresult result = gd_host_add_node(build->graph->runtime->driver, build->handle,
                                           build->before, count, call, made);
     return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
-                                     : gd_graph_fail_node(build->content, index, result, error);
+                                     : gd_graph_fail_node(build->graph, index, result, error);
 }
 
 static bool is_plain(gd_CUgraphEdgeData data)
@@ -165,7 +164,7 @@ static int32_t add_node(const builder *build, uint32_t index, griddep_error *err
 {
     const griddep_graph *graph = build->graph;
     const gd_node_list *before = &graph->nodes[index].before;
-    const gd_graph_node *node = &build->content->nodes[index];
+    const gd_graph_node *node = &build->graph->nodes[index];
     gd_CUgraphEdgeData data;
     size_t count = 0;
 
@@ -181,7 +180,7 @@ static int32_t add_node(const builder *build, uint32_t index, griddep_error *err
         return add_host(build, index, count, &build->nodes[index], error);
     gd_CUresult result = add_simple(build, node, count, &build->nodes[index]);
     return result == GD_CUDA_SUCCESS ? GRIDDEP_OK
-                                     : gd_graph_fail_node(build->content, index, result, error);
+                                     : gd_graph_fail_node(build->graph, index, result, error);
 }
 
 static int32_t fail_edge(const griddep_graph *graph, const gd_graph_edge *edge, gd_CUresult result,
@@ -239,13 +238,11 @@ void gd_graph_discard(const griddep_graph *graph, gd_graph_made *made)
 }
 
 /* Gives nodes and edges to a driver's graph, which is empty, and lists its nodes. */
-static int32_t fill(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made,
-                    griddep_error *error)
+static int32_t fill(griddep_graph *graph, gd_graph_made *made, griddep_error *error)
 {
     size_t room = (size_t)graph->node_count + 1;
     uint32_t *order = calloc(room, sizeof *order);
     builder build = {.graph = graph,
-                     .content = content,
                      .handle = made->handle,
                      .nodes = calloc(room, sizeof *build.nodes),
                      .before = calloc(room, sizeof *build.before)};
@@ -260,8 +257,7 @@ static int32_t fill(griddep_graph *graph, const griddep_graph *content, gd_graph
     return status;
 }
 
-int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made,
-                       griddep_error *error)
+static int32_t build_made(griddep_graph *graph, gd_graph_made *made, griddep_error *error)
 {
     const gd_driver *driver = graph->runtime->driver;
     gd_graph_made built = {0};
@@ -269,7 +265,7 @@ int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_gr
 
     if (result != GD_CUDA_SUCCESS)
         return gd_driver_fail(driver, result, error, "a new graph");
-    int32_t status = fill(graph, content, &built, error);
+    int32_t status = fill(graph, &built, error);
     if (status)
         gd_graph_discard(graph, &built);
     else
@@ -284,7 +280,6 @@ static int32_t insert(griddep_graph *graph, uint32_t index, griddep_error *error
 {
     const gd_driver *driver = graph->runtime->driver;
     builder build = {.graph = graph,
-                     .content = graph,
                      .handle = graph->handle,
                      .nodes = calloc((size_t)index + 1, sizeof *build.nodes)};
 
@@ -377,20 +372,6 @@ int32_t gd_graph_withdraw_edge(griddep_graph *graph, uint32_t index, griddep_err
 
 /* ---- executables ---- */
 
-static int32_t disable_nodes(const griddep_graph *graph, const gd_graph_made *made,
-                             griddep_error *error)
-{
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        if (graph->nodes[i].enabled)
-            continue;
-        gd_CUgraphNode node = made->nodes ? made->nodes[i] : graph->nodes[i].handle;
-        gd_CUresult result = graph->runtime->driver->cuGraphNodeSetEnabled(made->exec, node, 0);
-        if (result != GD_CUDA_SUCCESS)
-            return gd_graph_fail_node(graph, i, result, error);
-    }
-    return GRIDDEP_OK;
-}
-
 static bool has_conditional(const griddep_graph *graph)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -404,8 +385,8 @@ int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_erro
 {
     const gd_driver *driver = graph->runtime->driver;
     gd_graph_made built = {.handle = graph->adopted ? graph->handle : NULL};
-    int32_t status = graph->adopted ? gd_graph_make_plain(graph, error)
-                                    : gd_graph_build(graph, graph, &built, error);
+    int32_t status =
+        graph->adopted ? gd_graph_make_plain(graph, error) : build_made(graph, &built, error);
 
     if (status)
         return status;
@@ -417,8 +398,6 @@ int32_t gd_graph_prepare(griddep_graph *graph, gd_graph_made *made, griddep_erro
         status = gd_driver_fail(driver, result, error, "instantiating a graph of %" PRIu32 " nodes",
                                 graph->node_count);
     }
-    if (!status)
-        status = disable_nodes(graph, &built, error);
     if (status)
         gd_graph_discard(graph, &built);
     else

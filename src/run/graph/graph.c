@@ -147,7 +147,7 @@ gd_graph_node *gd_graph_append(griddep_graph *graph, int32_t type)
         graph->node_capacity = capacity;
     }
     gd_graph_node *node = &graph->nodes[graph->node_count++];
-    *node = (gd_graph_node){.type = type, .enabled = true, .pdl = GRIDDEP_PDL_AUTO};
+    *node = (gd_graph_node){.type = type, .pdl = GRIDDEP_PDL_AUTO};
     return node;
 }
 

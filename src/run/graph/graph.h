@@ -30,7 +30,6 @@ typedef struct gd_graph_node {
     int32_t
         pdl; /* GRIDDEP_PDL_* of a kernel without a call: AUTO, or OFF where its launch was captured
               * so */
-    bool enabled;
     uint64_t target, source, bytes; /* copy and fill */
     uint8_t value;                  /* fill */
     griddep_host_function function;
@@ -106,7 +105,7 @@ int32_t gd_graph_check(const griddep_graph *graph, griddep_error *error);
 int32_t gd_graph_check_node(const griddep_graph *graph, uint32_t node, griddep_error *error);
 int32_t gd_graph_check_edge(const griddep_graph *graph, uint32_t edge, griddep_error *error);
 
-/* Room for one more node, zeroed and enabled, whose number is node_count - 1. */
+/* Room for one more node, zeroed, whose number is node_count - 1. */
 gd_graph_node *gd_graph_append(griddep_graph *graph, int32_t type);
 
 /* What all ways to add a node begin with: *added is the new node; and what they end with. */
@@ -231,11 +230,6 @@ typedef struct gd_graph_made {
     gd_CUgraphExec exec;   /* NULL: not instantiated */
     gd_CUgraphNode *nodes; /* by node; NULL for an adopted graph, whose nodes have their handles */
 } gd_graph_made;
-
-/* Builds a driver's graph of the edges of a graph and the nodes of another one of the same shape,
- * or of itself. */
-int32_t gd_graph_build(griddep_graph *graph, const griddep_graph *content, gd_graph_made *made,
-                       griddep_error *error);
 
 /* Gives the last node, or an edge that is checked, to the driver's graph of an adopted one, whose
  * context need not be current. The edge is then in the graph too, as the driver has it. */

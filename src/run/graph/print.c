@@ -52,8 +52,7 @@ static void put_dot_node(gd_text *text, uint32_t index, const gd_graph_node *of,
 {
     const char *name = gd_graph_label(of);
 
-    gd_text_format(text, "    n%" PRIu32 " [shape=%s%s, label=\"", index, shape_of(node->type),
-                   node->enabled ? "" : ", style=dashed");
+    gd_text_format(text, "    n%" PRIu32 " [shape=%s, label=\"", index, shape_of(node->type));
     put_escaped(text, name);
     if (node->name && strcmp(node->name, name) != 0) {
         gd_text_string(text, "\\n");
@@ -114,7 +113,6 @@ static void put_json_node(gd_text *text, uint32_t index, const gd_graph_node *of
     put_json_flag(text, "waits", node->traits & GRIDDEP_TRAIT_WAITS);
     put_json_flag(text, "waits_always", node->traits & GRIDDEP_TRAIT_WAITS_ALWAYS);
     put_json_flag(text, "triggers", node->traits & GRIDDEP_TRAIT_TRIGGERS);
-    put_json_flag(text, "enabled", node->enabled);
     gd_text_string(text, "}");
 }
 

@@ -161,8 +161,8 @@ int32_t griddep_event_record(griddep_runtime *runtime, void *event, void *stream
                                      stream, "recording an event", error);
 }
 
-int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end,
-                              double *microseconds, griddep_error *error)
+int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end, double *nanoseconds,
+                              griddep_error *error)
 {
     bool pushed;
     float milliseconds = 0;
@@ -170,9 +170,9 @@ int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end,
 
     if (status)
         return status;
-    if (!start || !microseconds)
+    if (!start || !nanoseconds)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "%s is NULL",
-                            start ? "microseconds" : "start");
+                            start ? "nanoseconds" : "start");
     status = gd_stream_begin(runtime, end, &pushed, error);
     if (status)
         return status;
@@ -181,6 +181,6 @@ int32_t griddep_event_elapsed(griddep_runtime *runtime, void *start, void *end,
         result = runtime->driver->cuEventElapsedTime(&milliseconds, start, end);
     status = gd_stream_finish(runtime, pushed, result, NULL, "the time between two events", error);
     if (!status)
-        *microseconds = 1000.0 * (double)milliseconds;
+        *nanoseconds = 1e6 * (double)milliseconds;
     return status;
 }
