@@ -41,7 +41,7 @@ import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
-LAYERS = ("src/base", "src/ptx", "src/cuda", "src/run", "src/measure", "src/emulator", "src/cli")
+LAYERS = ("src/base", "src/ptx", "src/cuda", "src/run", "src/measure", "src/emulator", "src/attach", "src/cli")
 LIBRARIES = ("libcheck_pic.a", "libsubunit.a", "libyaml.a", "libjansson.a")
 HEADERS = ("check.h", "check_stdint.h", "jansson.h", "jansson_config.h", "yaml.h")
 CC = os.environ.get("MUTANTS_CC", "gcc")
@@ -93,7 +93,7 @@ class Makefile:
 
 
 ARCHIVES = {"base": "libgriddep-base.la", "front": "libgriddep-front.la",
-            "core": "libgriddep-core.la", "machine": "libgriddep-machine.la",
+            "core": "libgriddep-core.la", "attach": "libgriddep-attach.la", "machine": "libgriddep-machine.la",
             "fake": "libfake-core.la",
             "nvrtc": "libfake-nvrtc.la", "nccl": "libfake-nccl.la", "alloc": "tests/unit/libfail-alloc.la",
             "command": "libgriddep-command.la", "reference": "libgriddep-reference.la",
@@ -107,6 +107,7 @@ NEEDS = {"libgriddep-base.la": ["base"], "libgriddep-front.la": ["front", "base"
          "libgriddep-suites.la": ["suites"]}
 SHARED = {"libgriddep.so.0": (["core", "experiment", "front", "base"], "libgriddep.map"),
           "libgriddep-emulator.so.0": (["machine", "front", "base"], "libgriddep-emulator.map"),
+          "libgriddep-attach.so": (["attach", "front", "base"], "libgriddep-attach.map"),
           "libfake-cuda.so": (["fake"], None), "libfake-nvrtc.so": (["nvrtc"], None),
           "libfake-nccl.so": (["nccl"], None)}
 
@@ -187,6 +188,10 @@ class Build:
         for name in ("ptx", "src", "config.h", "Makefile"):
             if (tree.pack / name).exists():
                 (folder / name).symlink_to(tree.pack / name)
+        # What the makefile makes for libgriddep-attach.so: a library that the loader finds next.
+        (folder / "attach").mkdir()
+        subprocess.run([CC, "-shared", "-nostdlib", "-Wl,-soname,libgriddep-next.so", "-o", folder / "attach" / "libgriddep-next.so", "-x", "c", "/dev/null"],
+                       check=True)
         (folder / "driver" / "libcuda.so.1").symlink_to("../.libs/libgriddep-emulator.so.0")
         (folder / ".libs" / "libgriddep.so").symlink_to("libgriddep.so.0")
         for program in tree.programs:
@@ -236,7 +241,8 @@ class Build:
     def share(self, name):
         archives, script = SHARED[name]
         members = [self.archive(archive) for archive in archives]
-        self.make(".libs/" + name, [CC, "-shared", "-o", ".libs/" + name, "-Wl,-soname," + name, "-Wl,--whole-archive", *members, "-Wl,--no-whole-archive",
+        next_library = ["-Wl,-z,nodelete", "-Wl,--no-as-needed,attach/libgriddep-next.so"] if archives[0] == "attach" else []
+        self.make(".libs/" + name, [CC, "-shared", "-o", ".libs/" + name, "-Wl,-soname," + name, *next_library, "-Wl,--whole-archive", *members, "-Wl,--no-whole-archive",
                                     *(["-Wl,--version-script=%s" % (TOP / script)] if script else []), "-lm", "-ldl", "-lpthread"])
 
     def link(self, name):
