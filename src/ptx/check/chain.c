@@ -16,8 +16,8 @@ struct gd_check_facts {
     gd_arena arena;
     gd_table modules; /* by address of the handle */
     gd_table kernels; /* by address of the function */
-    gd_chain_module *first_module;
-    gd_chain_kernel *first_kernel;
+    gd_order_module *first_module;
+    gd_order_kernel *first_kernel;
 };
 
 typedef struct builder {
@@ -27,7 +27,7 @@ typedef struct builder {
     griddep_error *error;
 } builder;
 
-gd_finding_draft gd_chain_draft(const gd_checked_chain *chain, uint32_t index, gd_code code,
+gd_finding_draft gd_order_draft(const gd_checked_chain *chain, uint32_t index, gd_code code,
                                 int32_t severity, uint32_t at, const char *hint)
 {
     const gd_checked_launch *launch = &chain->launches[index];
@@ -48,10 +48,10 @@ gd_finding_draft gd_chain_draft(const gd_checked_chain *chain, uint32_t index, g
 
 /* ---- kernels ---- */
 
-static int32_t get_module(builder *build, const griddep_ptx *ptx, gd_chain_module **module)
+static int32_t get_module(builder *build, const griddep_ptx *ptx, gd_order_module **module)
 {
     gd_check_facts *facts = build->facts;
-    gd_chain_module *made = gd_table_find(&facts->modules, (const char *)&ptx, sizeof ptx);
+    gd_order_module *made = gd_table_find(&facts->modules, (const char *)&ptx, sizeof ptx);
 
     if (made) {
         *module = made;
@@ -132,7 +132,7 @@ static const gd_parameter_use no_use = {.read = GD_PTX_NONE,
                                         .noncoherent = GD_PTX_NONE};
 
 /* By a handle of a texture or surface, and not by an address. */
-static bool is_by_handle(const gd_chain_kernel *kernel, const gd_entry_access *access)
+static bool is_by_handle(const gd_order_kernel *kernel, const gd_entry_access *access)
 {
     switch (kernel->module->functions.module->instructions[access->instruction].op) {
     case GD_OP_TEX:
@@ -147,7 +147,7 @@ static bool is_by_handle(const gd_chain_kernel *kernel, const gd_entry_access *a
 }
 
 /* Every access that can be traced belongs to the group of its parameters. */
-static gd_address_group *get_group(builder *build, gd_chain_kernel *kernel,
+static gd_address_group *get_group(builder *build, gd_order_kernel *kernel,
                                    const gd_entry_access *access)
 {
     const gd_address_group wanted = {
@@ -172,7 +172,7 @@ static gd_address_group *get_group(builder *build, gd_chain_kernel *kernel,
 }
 
 /* A struct's fields are numbers where they are scaled. */
-static bool is_scaled_address(const gd_chain_kernel *kernel, const gd_entry_access *access,
+static bool is_scaled_address(const gd_order_kernel *kernel, const gd_entry_access *access,
                               uint32_t parameter)
 {
     const gd_ptx_module *module = kernel->module->functions.module;
@@ -181,7 +181,7 @@ static bool is_scaled_address(const gd_chain_kernel *kernel, const gd_entry_acce
            module->symbols[kernel->function->parameter + parameter].bytes <= sizeof(uint64_t);
 }
 
-static void note_unknown(gd_chain_kernel *kernel, const gd_entry_access *access)
+static void note_unknown(gd_order_kernel *kernel, const gd_entry_access *access)
 {
     gd_entry_access either = *access;
 
@@ -198,7 +198,7 @@ static void note_unknown(gd_chain_kernel *kernel, const gd_entry_access *access)
     }
 }
 
-static int32_t note_access(builder *build, gd_chain_kernel *kernel, const gd_entry_access *access)
+static int32_t note_access(builder *build, gd_order_kernel *kernel, const gd_entry_access *access)
 {
     gd_access_class class;
     int32_t status = gd_access_classify(&kernel->module->rules, access, &class);
@@ -226,7 +226,7 @@ static int32_t note_access(builder *build, gd_chain_kernel *kernel, const gd_ent
 }
 
 /* A report's accesses, summed up by parameter. */
-static int32_t sum_up(builder *build, gd_chain_kernel *kernel)
+static int32_t sum_up(builder *build, gd_order_kernel *kernel)
 {
     uint32_t parameters = kernel->function->parameter_end - kernel->function->parameter;
     int32_t status = GRIDDEP_OK;
@@ -257,7 +257,7 @@ static int32_t sum_up(builder *build, gd_chain_kernel *kernel)
 
 /* The findings about an entry that do not depend on its arguments, at the first launch that uses
  * it. */
-static int32_t check_entry(gd_chain_kernel *kernel, uint32_t launch)
+static int32_t check_entry(gd_order_kernel *kernel, uint32_t launch)
 {
     gd_rules *rules = &kernel->module->rules;
 
@@ -269,10 +269,10 @@ static int32_t check_entry(gd_chain_kernel *kernel, uint32_t launch)
 }
 
 static int32_t get_kernel(builder *build, uint32_t launch, const griddep_ptx *ptx,
-                          const gd_ptx_function *function, const gd_chain_kernel **kernel)
+                          const gd_ptx_function *function, const gd_order_kernel **kernel)
 {
     gd_check_facts *facts = build->facts;
-    gd_chain_kernel *made =
+    gd_order_kernel *made =
         gd_table_find(&facts->kernels, (const char *)&function, sizeof function);
 
     if (made) {
@@ -363,7 +363,7 @@ static void find_stated(gd_checked_launch *launch)
 /* What a launch reaches beyond the buffers of its arguments. */
 static void find_anywhere(gd_checked_launch *launch)
 {
-    const gd_chain_kernel *kernel = launch->kernel;
+    const gd_order_kernel *kernel = launch->kernel;
 
     launch->anywhere = launch->variables = launch->stated = no_use;
     launch->leads = GD_PTX_NONE;
@@ -419,22 +419,22 @@ static bool sets_attribute(const gd_checked_launch *launch)
     if (launch->given.pdl == GRIDDEP_PDL_FORCE)
         return true;
     return !first && launch->given.pdl != GRIDDEP_PDL_OFF &&
-           gd_early_kernel(gd_chain_traits(launch)) == GRIDDEP_REASON_SET;
+           gd_early_kernel(gd_order_traits(launch)) == GRIDDEP_REASON_SET;
 }
 
-uint32_t gd_chain_traits(const gd_checked_launch *launch)
+uint32_t gd_order_traits(const gd_checked_launch *launch)
 {
     return launch->kernel ? launch->kernel->function->traits : launch->given.traits;
 }
 
-bool gd_chain_covers(const gd_checked_launch *launch)
+bool gd_order_covers(const gd_checked_launch *launch)
 {
     return launch->kernel ? launch->kernel->covers
                           : launch->given.traits & GRIDDEP_TRAIT_WAITS_ALWAYS;
 }
 
 /* Where code is not known, nor is a fence in front of its triggers. */
-bool gd_chain_covers_trigger(const gd_checked_launch *launch)
+bool gd_order_covers_trigger(const gd_checked_launch *launch)
 {
     return launch->kernel && launch->kernel->covers_trigger;
 }
@@ -453,9 +453,9 @@ static void lay_out(gd_checked_chain *chain, uint32_t index)
     launch->before = launch->previous;
     if (!last->overlaps)
         return;
-    launch->after = gd_chain_covers(last) ? last->after : last->before;
-    launch->after_end = gd_chain_covers(last) ? last->after_end : launch->previous;
-    if (!gd_chain_covers_trigger(last))
+    launch->after = gd_order_covers(last) ? last->after : last->before;
+    launch->after_end = gd_order_covers(last) ? last->after_end : launch->previous;
+    if (!gd_order_covers_trigger(last))
         launch->before = last->before;
     else if (last->after < last->after_end)
         launch->before = last->after;
@@ -488,7 +488,7 @@ static void check_elements(gd_checked_chain *chain, uint32_t index)
     for (uint32_t i = 0; i < given->use_count && i < launch->kernel->use_count; i++) {
         const char *wanted = gd_requires_element(&all[entry], i), *element = given->uses[i].element;
         const gd_finding_draft draft =
-            gd_chain_draft(chain, index, GD_CODE_GD213, 0, GD_PTX_NONE, NULL);
+            gd_order_draft(chain, index, GD_CODE_GD213, 0, GD_PTX_NONE, NULL);
         if (wanted && element && !is_element(wanted, element))
             gd_findings_add(chain->findings, &draft,
                             "argument %" PRIu32 " (%s) points to %s; the kernel expects %s", i,
@@ -628,7 +628,7 @@ static int32_t read_launches(builder *build, const gd_check_launch *launches)
     chain->launches = gd_arena_array(&build->arena, chain->count, sizeof *chain->launches);
     if (!chain->launches)
         return gd_error_memory(build->error);
-    for (gd_chain_module *at = build->facts->first_module; at; at = at->next) {
+    for (gd_order_module *at = build->facts->first_module; at; at = at->next) {
         at->rules.findings = chain->findings;
         at->rules.error = build->error;
     }
@@ -645,15 +645,15 @@ static int32_t find_hazards(builder *build, const gd_check_launch *launches)
     int32_t status = read_launches(build, launches);
 
     if (!status)
-        status = gd_chain_place(chain, &build->arena, build->error);
+        status = gd_order_place(chain, &build->arena, build->error);
     for (uint32_t i = 0; i < chain->count && !status; i++)
         lay_out(chain, i);
     if (!status)
         status = collect_uses(build);
     if (status)
         return status;
-    gd_chain_check_hazards(chain);
-    return gd_chain_check_lanes(chain, &build->arena, build->error);
+    gd_order_check_hazards(chain);
+    return gd_order_check_lanes(chain, &build->arena, build->error);
 }
 
 static int32_t check_chain(builder *build, const gd_check_launch *launches)
@@ -667,7 +667,7 @@ static int32_t check_chain(builder *build, const gd_check_launch *launches)
     for (uint32_t i = 0; i < chain->count && !status && !wrong; i++)
         check_elements(chain, i);
     if (!status && !wrong)
-        gd_chain_check_hops(chain);
+        gd_order_check_hops(chain);
     return status ? status : gd_findings_check(chain->findings, build->error);
 }
 
@@ -680,11 +680,11 @@ gd_check_facts *gd_check_facts_create(void)
 
 static void forget(gd_check_facts *facts)
 {
-    for (gd_chain_kernel *at = facts->first_kernel; at; at = at->next) {
+    for (gd_order_kernel *at = facts->first_kernel; at; at = at->next) {
         gd_entry_report_free(&at->report);
         gd_text_free(&at->dry_path);
     }
-    for (gd_chain_module *at = facts->first_module; at; at = at->next)
+    for (gd_order_module *at = facts->first_module; at; at = at->next)
         gd_check_functions_free(&at->functions);
     gd_table_free(&facts->modules);
     gd_table_free(&facts->kernels);
@@ -751,7 +751,7 @@ int32_t gd_check_writes(const gd_check_launch *launches, uint32_t count, bool *w
     for (uint32_t i = 0; i < count && !status; i++) {
         const gd_check_launch *given = &build.chain.launches[i].given;
         if (anywhere)
-            *anywhere |= gd_chain_writes_anywhere(&build.chain.launches[i]);
+            *anywhere |= gd_order_writes_anywhere(&build.chain.launches[i]);
         for (uint32_t k = 0; k < given->use_count; k++) {
             const int32_t access = given->uses[k].access;
             *writes++ = access == GRIDDEP_ACCESS_UNKNOWN
@@ -774,7 +774,7 @@ int32_t gd_check_sharing(const gd_check_launch *launches, uint32_t count, uint32
     *first = *second = count;
     for (uint32_t i = 0; i < count && !status && *second == count; i++) {
         for (uint32_t k = 0; k < i && *second == count; k++) {
-            if (!gd_chain_share_variables(&build.chain.launches[i], &build.chain.launches[k]))
+            if (!gd_order_share_variables(&build.chain.launches[i], &build.chain.launches[k]))
                 continue;
             *first = k;
             *second = i;
@@ -791,7 +791,7 @@ static bool is_dry(const gd_parameter_use *use)
 
 /* Every access that others can see is in a group. Where the analysis has passed a limit, the rest
  * is not known. */
-static gd_early_touch early_touch(const gd_chain_kernel *kernel)
+static gd_early_touch early_touch(const gd_order_kernel *kernel)
 {
     bool memory = kernel->report.limit != NULL;
 
@@ -826,7 +826,7 @@ int32_t gd_check_touches_early(gd_check_facts *facts, const griddep_ptx *ptx, co
     if (!status)
         *touch = invalid ? GD_EARLY_TOUCH_MEMORY : early_touch(build.chain.launches[0].kernel);
     if (!status && ordered)
-        *ordered = !invalid && gd_chain_covers(&build.chain.launches[0]);
+        *ordered = !invalid && gd_order_covers(&build.chain.launches[0]);
     end(&build, facts, status);
     return status;
 }

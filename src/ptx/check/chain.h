@@ -42,16 +42,16 @@ typedef struct gd_address_group {
 } gd_address_group;
 
 /* A parsed module that launches use. */
-typedef struct gd_chain_module {
-    struct gd_chain_module *next;
+typedef struct gd_order_module {
+    struct gd_order_module *next;
     gd_check_functions functions;
     gd_rules rules;
-} gd_chain_module;
+} gd_order_module;
 
 /* An entry that launches use. */
-typedef struct gd_chain_kernel {
-    struct gd_chain_kernel *next;
-    gd_chain_module *module;
+typedef struct gd_order_kernel {
+    struct gd_order_kernel *next;
+    gd_order_module *module;
     const gd_ptx_function *function;
     gd_entry_report report;
     gd_parameter_use *uses; /* by parameter, at most GD_CHECK_LIMIT_PARAMETERS */
@@ -74,11 +74,11 @@ typedef struct gd_chain_kernel {
     gd_text
         dry_path; /* in words, a path that leaves without a wait; empty: there is none, or no wait
                    * at all */
-} gd_chain_kernel;
+} gd_order_kernel;
 
 typedef struct gd_checked_launch {
     gd_check_launch given;
-    const gd_chain_kernel *kernel; /* NULL: not known, or no kernel */
+    const gd_order_kernel *kernel; /* NULL: not known, or no kernel */
     const char *kernel_name;
     const char *name;  /* behind its number in messages: the chain's for it, else its kernel's */
     uint32_t previous; /* in its lane; GD_PTX_NONE: the first */
@@ -124,14 +124,14 @@ typedef struct gd_checked_chain {
 
 /* Adds a finding about a launch, at an instruction of its kernel or, with GD_PTX_NONE or an unknown
  * kernel, without a position. */
-#define gd_chain_add(chain, index, weight, number, at, advice, ...)                                \
+#define gd_order_add(chain, index, weight, number, at, advice, ...)                                \
     do {                                                                                           \
         const gd_finding_draft chain_draft =                                                       \
-            gd_chain_draft(chain, index, GD_CODE_##number, weight, at, advice);                    \
+            gd_order_draft(chain, index, GD_CODE_##number, weight, at, advice);                    \
         gd_findings_add((chain)->findings, &chain_draft, __VA_ARGS__);                             \
     } while (0)
 
-gd_finding_draft gd_chain_draft(const gd_checked_chain *chain, uint32_t index, gd_code code,
+gd_finding_draft gd_order_draft(const gd_checked_chain *chain, uint32_t index, gd_code code,
                                 int32_t severity, uint32_t at, const char *hint);
 
 /* The launches [from, end) of a lane, or those of them that are in a set. */
@@ -142,51 +142,51 @@ typedef struct gd_launch_stretch {
 
 /* Looks back from a use over a stretch for the nearest hazard; `between` is the launch that did not
  * order them. Behind the wait, or before it. Returns whether there is one. */
-bool gd_chain_look_back(gd_checked_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
+bool gd_order_look_back(gd_checked_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
                         uint32_t between, bool behind_wait);
 
 /* Whether a launch may write to addresses that nothing tells. */
-bool gd_chain_writes_anywhere(const gd_checked_launch *launch);
+bool gd_order_writes_anywhere(const gd_checked_launch *launch);
 
 /* Whether two launches are of one module, and one may write a variable of it that the other one
  * touches. */
-bool gd_chain_share_variables(const gd_checked_launch *own, const gd_checked_launch *other);
+bool gd_order_share_variables(const gd_checked_launch *own, const gd_checked_launch *other);
 
 /* GD112, or behind the wait GD201 and GD202, of a launch and an earlier one that may still run,
  * where one of the two reaches memory that no argument names: it meets all that is not private to
  * the other one, or declared constant. `between` is the launch that did not order them. */
-void gd_chain_check_anywhere(gd_checked_chain *chain, uint32_t index, uint32_t other,
+void gd_order_check_anywhere(gd_checked_chain *chain, uint32_t index, uint32_t other,
                              uint32_t between, bool behind_wait);
 
 /* Whether one of two uses that meet writes and the other one touches. */
-bool gd_chain_conflict(const gd_buffer_use *a, const gd_buffer_use *b);
+bool gd_order_conflict(const gd_buffer_use *a, const gd_buffer_use *b);
 
 /* Of a launch, also where its code is not known as PTX: whether all its threads' ends are behind
  * its prerequisites' ends; whether its triggers are, and order what those ends have ordered. */
-uint32_t gd_chain_traits(const gd_checked_launch *launch);
-bool gd_chain_covers(const gd_checked_launch *launch);
-bool gd_chain_covers_trigger(const gd_checked_launch *launch);
+uint32_t gd_order_traits(const gd_checked_launch *launch);
+bool gd_order_covers(const gd_checked_launch *launch);
+bool gd_order_covers_trigger(const gd_checked_launch *launch);
 
-bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b);
+bool gd_order_meet(const gd_buffer_use *a, const gd_buffer_use *b);
 
 /* The severity of a finding about two uses that meet, and words to end its text: a warning where
  * they do so only because nobody tells how far the one reaches that begins before the other. */
-int32_t gd_chain_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const char **words);
-const char *gd_chain_parameter_name(const gd_checked_launch *launch, uint32_t argument);
-const char *gd_chain_touch_verb(const gd_buffer_use *use);
+int32_t gd_order_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const char **words);
+const char *gd_order_parameter_name(const gd_checked_launch *launch, uint32_t argument);
+const char *gd_order_touch_verb(const gd_buffer_use *use);
 
 /* Where each launch stands: its place in its lane, and with several lanes what is ordered before
  * it. */
-int32_t gd_chain_place(gd_checked_chain *chain, gd_arena *arena, griddep_error *error);
+int32_t gd_order_place(gd_checked_chain *chain, gd_arena *arena, griddep_error *error);
 
 /* Hazards between lanes: GD212, and GD112, GD130, GD201, GD202, GD205 and GD206 where one lane
  * waits for another, or goes on behind a launch that did. */
-int32_t gd_chain_check_lanes(gd_checked_chain *chain, gd_arena *arena, griddep_error *error);
+int32_t gd_order_check_lanes(gd_checked_chain *chain, gd_arena *arena, griddep_error *error);
 
 /* Hazards between the launches: GD130, GD201, GD202, GD205 to GD207, GD209, GD210, GD112. */
-void gd_chain_check_hazards(gd_checked_chain *chain);
+void gd_order_check_hazards(gd_checked_chain *chain);
 
 /* Overlap that is lost: GD203, GD204, GD208, GD211. */
-void gd_chain_check_hops(gd_checked_chain *chain);
+void gd_order_check_hops(gd_checked_chain *chain);
 
 #endif

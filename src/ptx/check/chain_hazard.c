@@ -24,14 +24,14 @@ static const gd_parameter_use *use_of(const gd_checked_launch *launch, uint32_t 
                                                                   : NULL;
 }
 
-bool gd_chain_meet(const gd_buffer_use *a, const gd_buffer_use *b)
+bool gd_order_meet(const gd_buffer_use *a, const gd_buffer_use *b)
 {
     return a->start < b->end && b->start < a->end;
 }
 
-bool gd_chain_conflict(const gd_buffer_use *a, const gd_buffer_use *b)
+bool gd_order_conflict(const gd_buffer_use *a, const gd_buffer_use *b)
 {
-    return gd_chain_meet(a, b) &&
+    return gd_order_meet(a, b) &&
            ((a->writes && (b->reads || b->writes)) || (a->reads && b->writes));
 }
 
@@ -47,7 +47,7 @@ static const char *brief_name(const gd_ptx_function *function, const char *name)
 
 /* The name of the parameter behind an argument, or "an argument" without a text. A copy has a
  * target and a source, a fill a target. */
-const char *gd_chain_parameter_name(const gd_checked_launch *launch, uint32_t argument)
+const char *gd_order_parameter_name(const gd_checked_launch *launch, uint32_t argument)
 {
     const gd_ptx_function *function = launch->kernel ? launch->kernel->function : NULL;
 
@@ -66,7 +66,7 @@ typedef struct pair {
     gd_checked_chain *chain;
     const gd_buffer_use *own, *other; /* `other` belongs to the launch that may still run */
     uint32_t between;
-    int32_t weight;    /* of a finding, as gd_chain_weigh tells */
+    int32_t weight;    /* of a finding, as gd_order_weigh tells */
     const char *words; /* that end it */
 } pair;
 
@@ -80,7 +80,7 @@ static const gd_checked_launch *other_launch(const pair *at)
     return &at->chain->launches[at->other->launch];
 }
 
-int32_t gd_chain_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const char **words)
+int32_t gd_order_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const char **words)
 {
     const gd_buffer_use *low = a->start < b->start ? a : b;
     const bool assumed = a->start != b->start && low->end == UINT64_MAX;
@@ -92,7 +92,7 @@ int32_t gd_chain_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const cha
     return assumed ? GRIDDEP_SEVERITY_WARNING : 0;
 }
 
-const char *gd_chain_touch_verb(const gd_buffer_use *use)
+const char *gd_order_touch_verb(const gd_buffer_use *use)
 {
     return use->writes ? use->reads ? "updates" : "writes" : "reads";
 }
@@ -106,23 +106,23 @@ static void report_no_wait(const pair *at, uint32_t instruction, bool writes)
     bool fenced = !writes && other->kernel && other->kernel->report.fenced && produced &&
                   produced->late_write == GD_PTX_NONE;
 
-    gd_chain_add(
+    gd_order_add(
         at->chain, at->own->launch, fenced ? GRIDDEP_SEVERITY_WARNING : at->weight, GD205,
         instruction, "insert a wait (griddep rewrite), or do not force the launch",
         "%s is launched dependently without a wait and %s %s, which launch %" PRIu32 " (%s) %s%s%s",
         own->kernel_name, writes ? "writes" : "reads",
-        gd_chain_parameter_name(own, at->own->argument), at->other->launch, other->name,
-        gd_chain_touch_verb(at->other),
+        gd_order_parameter_name(own, at->own->argument), at->other->launch, other->name,
+        gd_order_touch_verb(at->other),
         fenced ? "; whether the release fence in front of its trigger orders them cannot be shown"
                : "",
         at->words);
     if (!writes && produced && produced->late_write != GD_PTX_NONE &&
         at->other->launch == at->between)
-        gd_chain_add(at->chain, at->other->launch, at->weight, GD207, produced->late_write,
+        gd_order_add(at->chain, at->other->launch, at->weight, GD207, produced->late_write,
                      "put a wait into the dependent kernel (griddep rewrite)",
                      "%s writes %s after its trigger, and launch %" PRIu32
                      " (%s) reads it without a wait%s",
-                     other->kernel_name, gd_chain_parameter_name(other, at->other->argument),
+                     other->kernel_name, gd_order_parameter_name(other, at->other->argument),
                      at->own->launch, own->name, at->words);
 }
 
@@ -134,12 +134,12 @@ static void report_dry_read(const pair *at, const gd_parameter_use *use)
         report_no_wait(at, use->dry_read, false);
         return;
     }
-    gd_chain_add(at->chain, at->own->launch,
+    gd_order_add(at->chain, at->own->launch,
                  use->hoped_read ? GRIDDEP_SEVERITY_WARNING : at->weight, GD206, use->dry_read,
                  WAIT_HINT,
                  "%s reads %s before its wait, and nothing orders it after launch %" PRIu32
                  " (%s), which writes it%s",
-                 own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
+                 own->kernel_name, gd_order_parameter_name(own, at->own->argument),
                  at->other->launch, other->name, at->words);
 }
 
@@ -151,13 +151,13 @@ static void report_dry_write(const pair *at, const gd_parameter_use *use)
         report_no_wait(at, use->dry_write, true);
         return;
     }
-    gd_chain_add(at->chain, at->own->launch,
+    gd_order_add(at->chain, at->own->launch,
                  use->hoped_write ? GRIDDEP_SEVERITY_WARNING : at->weight, GD202, use->dry_write,
                  WAIT_HINT,
                  "%s writes %s before its wait, and nothing orders it after launch %" PRIu32
                  " (%s), which %s it%s",
-                 own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
-                 at->other->launch, other->name, gd_chain_touch_verb(at->other), at->words);
+                 own->kernel_name, gd_order_parameter_name(own, at->own->argument),
+                 at->other->launch, other->name, gd_order_touch_verb(at->other), at->words);
 }
 
 /* Before the wait. Returns whether there is a hazard. */
@@ -177,12 +177,12 @@ static bool check_before(const pair *at)
         found = true;
     }
     if (use->noncoherent != GD_PTX_NONE && at->other->writes)
-        gd_chain_add(at->chain, at->own->launch, at->weight, GD130, use->noncoherent,
+        gd_order_add(at->chain, at->own->launch, at->weight, GD130, use->noncoherent,
                      "use a coherent load (ld.global)",
                      "%s reads %s through the non-coherent path, while launch %" PRIu32
                      " (%s) may still write it%s",
                      own_launch(at)->kernel_name,
-                     gd_chain_parameter_name(own_launch(at), at->own->argument), at->other->launch,
+                     gd_order_parameter_name(own_launch(at), at->own->argument), at->other->launch,
                      other_launch(at)->name, at->words);
     return found;
 }
@@ -195,20 +195,20 @@ static bool check_after(const pair *at)
     uint32_t between = at->between;
 
     if (at->own->reads && at->other->writes)
-        gd_chain_add(at->chain, at->own->launch, at->weight, GD201, use ? use->read : GD_PTX_NONE,
+        gd_order_add(at->chain, at->own->launch, at->weight, GD201, use ? use->read : GD_PTX_NONE,
                      BETWEEN_HINT,
                      "%s reads %s, which launch %" PRIu32 " (%s) writes, and launch %" PRIu32
                      " (%s) between them does not wait on every path%s",
-                     own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
+                     own->kernel_name, gd_order_parameter_name(own, at->own->argument),
                      at->other->launch, other->name, between, at->chain->launches[between].name,
                      at->words);
     if (at->own->writes)
-        gd_chain_add(at->chain, at->own->launch, at->weight, GD202, use ? use->write : GD_PTX_NONE,
+        gd_order_add(at->chain, at->own->launch, at->weight, GD202, use ? use->write : GD_PTX_NONE,
                      BETWEEN_HINT,
                      "%s writes %s, which launch %" PRIu32 " (%s) %s, and launch %" PRIu32
                      " (%s) between them does not wait on every path%s",
-                     own->kernel_name, gd_chain_parameter_name(own, at->own->argument),
-                     at->other->launch, other->name, gd_chain_touch_verb(at->other), between,
+                     own->kernel_name, gd_order_parameter_name(own, at->own->argument),
+                     at->other->launch, other->name, gd_order_touch_verb(at->other), between,
                      at->chain->launches[between].name, at->words);
     return true;
 }
@@ -237,7 +237,7 @@ static uint32_t find_end(const gd_checked_chain *chain, uint32_t use, uint32_t e
     return to;
 }
 
-bool gd_chain_look_back(gd_checked_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
+bool gd_order_look_back(gd_checked_chain *chain, uint32_t use, const gd_launch_stretch *stretch,
                         uint32_t between, bool behind_wait)
 {
     const gd_buffer_use *own = &chain->uses[use];
@@ -247,12 +247,12 @@ bool gd_chain_look_back(gd_checked_chain *chain, uint32_t use, const gd_launch_s
                                                           chain->uses[i].buffer == own->buffer &&
                                                           chain->uses[i].launch >= stretch->from;) {
         const gd_buffer_use *other = &chain->uses[i];
-        if (!is_in(stretch, chain, other->launch) || !gd_chain_conflict(own, other))
+        if (!is_in(stretch, chain, other->launch) || !gd_order_conflict(own, other))
             continue;
         if (found && other->launch < between)
             break;
         pair at = {.chain = chain, .own = own, .other = other, .between = between};
-        at.weight = gd_chain_weigh(own, other, &at.words);
+        at.weight = gd_order_weigh(own, other, &at.words);
         found |= behind_wait ? check_after(&at) : check_before(&at);
     }
     return found;
@@ -297,7 +297,7 @@ static bool reads_anywhere(const gd_checked_launch *launch)
     return is_opaque(launch) || reads(&launch->anywhere);
 }
 
-bool gd_chain_writes_anywhere(const gd_checked_launch *launch)
+bool gd_order_writes_anywhere(const gd_checked_launch *launch)
 {
     return is_opaque(launch) || writes(&launch->anywhere);
 }
@@ -313,11 +313,11 @@ static bool is_exposed(const gd_checked_launch *launch, uint32_t argument)
 /* Whether a launch touches, or writes, any memory that is not its own alone. */
 static bool touches_any(const gd_checked_launch *launch, bool only_writes)
 {
-    const gd_chain_kernel *kernel = launch->kernel;
+    const gd_order_kernel *kernel = launch->kernel;
 
     if (!kernel)
         return true;
-    bool found = gd_chain_writes_anywhere(launch) || writes(&launch->variables) ||
+    bool found = gd_order_writes_anywhere(launch) || writes(&launch->variables) ||
                  (!only_writes && (reads_anywhere(launch) || reads(&launch->variables)));
     for (uint32_t i = 0; i < launch->given.reach_count && !found; i++) {
         const int32_t access = launch->given.reaches[i].access;
@@ -346,7 +346,7 @@ static reach_words describe_reach(const gd_checked_launch *launch)
     }
     if (launch->leads != GD_PTX_NONE) {
         snprintf(words.text, sizeof words.text, "no argument says to what memory its %.80s leads",
-                 gd_chain_parameter_name(launch, launch->leads));
+                 gd_order_parameter_name(launch, launch->leads));
         return words;
     }
     const gd_ptx_module *module = launch->kernel->module->functions.module;
@@ -375,15 +375,15 @@ static bool share_variables(const gd_checked_launch *own, const gd_checked_launc
     bool shared = same && ((writes(b) && (read || write)) || (reads(b) && write));
 
     if (own->kernel && own->kernel->exposes)
-        shared |= (gd_chain_writes_anywhere(other) && (read || write)) ||
+        shared |= (gd_order_writes_anywhere(other) && (read || write)) ||
                   (reads_anywhere(other) && write);
     if (!only_dry && other->kernel && other->kernel->exposes)
-        shared |= (writes(b) && (reads_anywhere(own) || gd_chain_writes_anywhere(own))) ||
-                  (reads(b) && gd_chain_writes_anywhere(own));
+        shared |= (writes(b) && (reads_anywhere(own) || gd_order_writes_anywhere(own))) ||
+                  (reads(b) && gd_order_writes_anywhere(own));
     return shared;
 }
 
-bool gd_chain_share_variables(const gd_checked_launch *own, const gd_checked_launch *other)
+bool gd_order_share_variables(const gd_checked_launch *own, const gd_checked_launch *other)
 {
     return own->kernel && other->kernel && own->kernel->module == other->kernel->module &&
            share_variables(own, other, false);
@@ -398,16 +398,16 @@ static bool check_early_use(gd_checked_chain *chain, uint32_t index, uint32_t ot
 {
     const gd_checked_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
     const gd_parameter_use *use = use_of(launch, argument);
-    const bool written = gd_chain_writes_anywhere(earlier);
+    const bool written = gd_order_writes_anywhere(earlier);
     const uint32_t at = written                   ? dry_access(use)
                         : reads_anywhere(earlier) ? use->dry_write
                                                   : GD_PTX_NONE;
 
     if (at == GD_PTX_NONE || !is_exposed(launch, argument))
         return false;
-    gd_chain_add(chain, index, 0, GD112, at, REACH_HINT,
+    gd_order_add(chain, index, 0, GD112, at, REACH_HINT,
                  "%s touches %s before its wait, and launch %" PRIu32 " (%s) may still %s it: %s",
-                 launch->kernel_name, gd_chain_parameter_name(launch, argument), other,
+                 launch->kernel_name, gd_order_parameter_name(launch, argument), other,
                  earlier->name, written ? "write" : "read", describe_reach(earlier).text);
     return true;
 }
@@ -429,12 +429,12 @@ static void check_early_variable(gd_checked_chain *chain, uint32_t index, uint32
     const gd_checked_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
 
     if (share_variables(launch, earlier, true))
-        gd_chain_add(chain, index, 0, GD112, dry_access(&launch->variables), WAIT_HINT,
+        gd_order_add(chain, index, 0, GD112, dry_access(&launch->variables), WAIT_HINT,
                      "%s touches a variable of its module before its wait, and launch %" PRIu32
                      " (%s) may still use it%s%s",
                      launch->kernel_name, other, earlier->name,
-                     reads_anywhere(earlier) || gd_chain_writes_anywhere(earlier) ? ": " : "",
-                     reads_anywhere(earlier) || gd_chain_writes_anywhere(earlier)
+                     reads_anywhere(earlier) || gd_order_writes_anywhere(earlier) ? ": " : "",
+                     reads_anywhere(earlier) || gd_order_writes_anywhere(earlier)
                          ? describe_reach(earlier).text
                          : "");
 }
@@ -450,7 +450,7 @@ static bool check_early_anywhere(gd_checked_chain *chain, uint32_t index, uint32
         return false;
     if (launch->leads == GD_PTX_NONE && launch->given.variables_exposed &&
         dry_access(&launch->variables) != GD_PTX_NONE) {
-        gd_chain_add(chain, index, 0, GD112, dry_access(&launch->variables), WAIT_HINT,
+        gd_order_add(chain, index, 0, GD112, dry_access(&launch->variables), WAIT_HINT,
                      "%s touches a variable of its module before its wait, whose address the "
                      "program has asked for, and launch %" PRIu32 " (%s) may still use it",
                      launch->kernel_name, other, earlier->name);
@@ -458,10 +458,10 @@ static bool check_early_anywhere(gd_checked_chain *chain, uint32_t index, uint32
     }
     if (launch->leads == GD_PTX_NONE)
         return false;
-    gd_chain_add(chain, index, 0, GD112, at, WAIT_HINT,
+    gd_order_add(chain, index, 0, GD112, at, WAIT_HINT,
                  "%s touches memory before its wait that %s leads to, and launch %" PRIu32
                  " (%s) may still %s it: no argument says what memory that is",
-                 launch->kernel_name, gd_chain_parameter_name(launch, launch->leads), other,
+                 launch->kernel_name, gd_order_parameter_name(launch, launch->leads), other,
                  earlier->name, touches_any(earlier, true) ? "write" : "read");
     return true;
 }
@@ -471,26 +471,26 @@ static void check_behind(gd_checked_chain *chain, uint32_t index, uint32_t other
     const gd_checked_launch *launch = &chain->launches[index], *earlier = &chain->launches[other];
     const bool variables = share_variables(launch, earlier, false);
     const bool reader = variables ||
-                        (gd_chain_writes_anywhere(earlier) && touches_any(launch, false)) ||
+                        (gd_order_writes_anywhere(earlier) && touches_any(launch, false)) ||
                         (reads_anywhere(launch) && touches_any(earlier, true));
     const bool writer = (reads_anywhere(earlier) && touches_any(launch, true)) ||
-                        (gd_chain_writes_anywhere(launch) && touches_any(earlier, false));
+                        (gd_order_writes_anywhere(launch) && touches_any(earlier, false));
 
     /* Of unknown code that is forced GD205 is told. */
     if ((!reader && !writer) ||
         (!launch->kernel && !(launch->given.traits & GRIDDEP_TRAIT_WAITS_ALWAYS)))
         return;
-    const bool theirs = gd_chain_writes_anywhere(earlier) || reads_anywhere(earlier);
+    const bool theirs = gd_order_writes_anywhere(earlier) || reads_anywhere(earlier);
     const reach_words reach = variables ? (reach_words){"it is a variable of their module"}
                                         : describe_reach(theirs ? earlier : launch);
     if (reader)
-        gd_chain_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD201, GD_PTX_NONE, BETWEEN_HINT,
+        gd_order_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD201, GD_PTX_NONE, BETWEEN_HINT,
                      "%s may touch what launch %" PRIu32 " (%s) writes, and launch %" PRIu32
                      " (%s) between them does not wait on every path: %s",
                      launch->kernel_name, other, earlier->name, between,
                      chain->launches[between].name, reach.text);
     else
-        gd_chain_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD202, GD_PTX_NONE, BETWEEN_HINT,
+        gd_order_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD202, GD_PTX_NONE, BETWEEN_HINT,
                      "%s may write what launch %" PRIu32 " (%s) reads, and launch %" PRIu32
                      " (%s) between them does not wait on every path: %s",
                      launch->kernel_name, other, earlier->name, between,
@@ -502,18 +502,18 @@ static void check_behind(gd_checked_chain *chain, uint32_t index, uint32_t other
 static void check_untraced(gd_checked_chain *chain, uint32_t index)
 {
     gd_checked_launch *launch = &chain->launches[index];
-    const gd_chain_kernel *kernel = launch->kernel;
+    const gd_order_kernel *kernel = launch->kernel;
 
     if (launch->told || !kernel || !kernel->report.has_wait || launch->given.reach_stated ||
         kernel->dry_unknown == GD_PTX_NONE)
         return;
     launch->told = true;
-    gd_chain_add(chain, index, 0, GD112, kernel->dry_unknown, WAIT_HINT,
+    gd_order_add(chain, index, 0, GD112, kernel->dry_unknown, WAIT_HINT,
                  "%s, on a path that has not executed griddepcontrol.wait",
                  kernel->dry_unknown_words.text);
 }
 
-void gd_chain_check_anywhere(gd_checked_chain *chain, uint32_t index, uint32_t other,
+void gd_order_check_anywhere(gd_checked_chain *chain, uint32_t index, uint32_t other,
                              uint32_t between, bool behind_wait)
 {
     const gd_checked_launch *launch = &chain->launches[index];
@@ -537,12 +537,12 @@ static void check_without_wait(gd_checked_chain *chain, uint32_t index)
         if (other->given.lane != launch->given.lane)
             continue;
         if (launch->kernel && !share_variables(launch, other, false) &&
-            !(gd_chain_writes_anywhere(other) && touches_any(launch, false)) &&
+            !(gd_order_writes_anywhere(other) && touches_any(launch, false)) &&
             !(reads_anywhere(other) && touches_any(launch, true)) &&
             !(reads_anywhere(launch) && touches_any(other, true)) &&
-            !(gd_chain_writes_anywhere(launch) && touches_any(other, false)))
+            !(gd_order_writes_anywhere(launch) && touches_any(other, false)))
             continue;
-        gd_chain_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD205, GD_PTX_NONE,
+        gd_order_add(chain, index, GRIDDEP_SEVERITY_WARNING, GD205, GD_PTX_NONE,
                      "insert a wait (griddep rewrite), or do not force the launch",
                      launch->kernel
                          ? "%s is launched dependently without a wait; that it shares nothing with "
@@ -557,18 +557,18 @@ static void check_without_wait(gd_checked_chain *chain, uint32_t index)
 static void check_unknown(gd_checked_chain *chain, uint32_t index, bool hazard)
 {
     const gd_checked_launch *launch = &chain->launches[index];
-    const gd_chain_kernel *kernel = launch->kernel;
+    const gd_order_kernel *kernel = launch->kernel;
 
     if (!launch->overlaps)
         return;
     for (uint32_t i = launch->after_end; i-- > launch->after;) {
         if (chain->launches[i].given.lane == launch->given.lane)
-            gd_chain_check_anywhere(chain, index, i, launch->previous, true);
+            gd_order_check_anywhere(chain, index, i, launch->previous, true);
     }
     if (kernel && kernel->report.has_wait) {
         for (uint32_t i = index; i-- > launch->before;) {
             if (chain->launches[i].given.lane == launch->given.lane)
-                gd_chain_check_anywhere(chain, index, i, launch->previous, false);
+                gd_order_check_anywhere(chain, index, i, launch->previous, false);
         }
         return;
     }
@@ -598,10 +598,10 @@ static void check_declaration(gd_checked_chain *chain, const gd_buffer_use *use)
 
     if (access == GRIDDEP_ACCESS_READ && found && found->write != GD_PTX_NONE &&
         !(use->argument & GD_REACH && reach_writes(launch)))
-        gd_chain_add(chain, use->launch, 0, GD210, found->write,
+        gd_order_add(chain, use->launch, 0, GD210, found->write,
                      "declare the argument write or update",
                      "%s writes %s, which the chain declares read", launch->kernel_name,
-                     gd_chain_parameter_name(launch, use->argument));
+                     gd_order_parameter_name(launch, use->argument));
 }
 
 /* Writers of what another use of the buffer [first, end) declares constant. */
@@ -617,14 +617,14 @@ static void check_constants(gd_checked_chain *chain, uint32_t first, uint32_t en
         const gd_parameter_use *use = use_of(launch, writer->argument);
         for (uint32_t c = first; c < end && writer->writes; c++) {
             const gd_buffer_use *constant = &chain->uses[c];
-            if (!constant->constant || !gd_chain_meet(writer, constant))
+            if (!constant->constant || !gd_order_meet(writer, constant))
                 continue;
             const char *words;
-            const int32_t weight = gd_chain_weigh(writer, constant, &words);
-            gd_chain_add(chain, writer->launch, weight, GD209, use ? use->write : GD_PTX_NONE,
+            const int32_t weight = gd_order_weigh(writer, constant, &words);
+            gd_order_add(chain, writer->launch, weight, GD209, use ? use->write : GD_PTX_NONE,
                          "declare the argument read, or write elsewhere",
                          "%s writes %s, which launch %" PRIu32 " (%s) declares constant%s",
-                         launch->kernel_name, gd_chain_parameter_name(launch, writer->argument),
+                         launch->kernel_name, gd_order_parameter_name(launch, writer->argument),
                          constant->launch, chain->launches[constant->launch].name, words);
             break;
         }
@@ -643,7 +643,7 @@ static void check_buffers(gd_checked_chain *chain)
 
 /* ---- all ---- */
 
-void gd_chain_check_hazards(gd_checked_chain *chain)
+void gd_order_check_hazards(gd_checked_chain *chain)
 {
     for (uint32_t i = 0; i < chain->use_count; i++) {
         gd_checked_launch *launch = &chain->launches[chain->uses[i].launch];
@@ -652,9 +652,9 @@ void gd_chain_check_hazards(gd_checked_chain *chain)
         const uint32_t lane = launch->given.lane;
         const gd_launch_stretch before = {lane, launch->before, chain->uses[i].launch, NULL},
                                 behind = {lane, launch->after, launch->after_end, NULL};
-        launch->hazard |= gd_chain_look_back(chain, i, &before, launch->previous, false);
+        launch->hazard |= gd_order_look_back(chain, i, &before, launch->previous, false);
         if (launch->after < launch->after_end)
-            gd_chain_look_back(chain, i, &behind, launch->previous, true);
+            gd_order_look_back(chain, i, &behind, launch->previous, true);
     }
     for (uint32_t i = 0; i < chain->count; i++)
         check_unknown(chain, i, chain->launches[i].hazard);

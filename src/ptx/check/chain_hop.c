@@ -42,7 +42,7 @@ static void check_node(gd_checked_chain *chain, uint32_t index)
         next = next_in_lane(chain, next);
     if (next == chain->count || !chain->launches[next].attribute)
         return;
-    gd_chain_add(chain, index, 0, GD203, GD_PTX_NONE, "move it out from between the kernels",
+    gd_order_add(chain, index, 0, GD203, GD_PTX_NONE, "move it out from between the kernels",
                  "%s stands between launch %" PRIu32 " (%s) and launch %" PRIu32
                  " (%s): they do not overlap",
                  node_name(chain->launches[index].given.node), before, chain->launches[before].name,
@@ -70,7 +70,7 @@ static void check_launch(gd_checked_chain *chain, uint32_t index)
     const char *missing = launch->given.pdl == GRIDDEP_PDL_FORCE ? lack(chain, index) : NULL;
 
     if (missing)
-        gd_chain_add(chain, index, 0, GD204, GD_PTX_NONE, "leave the launch at auto",
+        gd_order_add(chain, index, 0, GD204, GD_PTX_NONE, "leave the launch at auto",
                      "%s is forced to be launched dependently, but %s", launch->kernel_name,
                      missing);
     uint32_t previous = launch->previous;
@@ -79,19 +79,19 @@ static void check_launch(gd_checked_chain *chain, uint32_t index)
     const gd_checked_launch *before = &chain->launches[previous];
     if (launch->overlaps && before->kernel && !before->kernel->report.has_trigger &&
         launch->kernel && launch->kernel->report.has_wait)
-        gd_chain_add(chain, index, 0, GD208, GD_PTX_NONE, "add a trigger to the kernel before",
+        gd_order_add(chain, index, 0, GD208, GD_PTX_NONE, "add a trigger to the kernel before",
                      "%s waits, and launch %" PRIu32
                      " (%s) never triggers: only the launch latency overlaps",
                      launch->kernel_name, previous, before->name);
     if (!launch->attribute && launch->kernel && launch->given.pdl <= GRIDDEP_PDL_AUTO)
-        gd_chain_add(
+        gd_order_add(
             chain, index, 0, GD211, GD_PTX_NONE, "insert a wait (griddep rewrite)",
             "%s is not launched dependently: %s%s%s", launch->kernel_name,
             launch->kernel->report.has_wait ? "not every path through it waits" : "it has no wait",
             launch->kernel->dry_path.bytes ? "; " : "", gd_text_get(&launch->kernel->dry_path));
 }
 
-void gd_chain_check_hops(gd_checked_chain *chain)
+void gd_order_check_hops(gd_checked_chain *chain)
 {
     for (uint32_t i = 0; i < chain->count; i++) {
         if (is_kernel(chain, i))

@@ -36,7 +36,7 @@ static int32_t see_all(gd_checked_chain *chain, gd_arena *arena, uint32_t index,
     return GRIDDEP_OK;
 }
 
-int32_t gd_chain_place(gd_checked_chain *chain, gd_arena *arena, griddep_error *error)
+int32_t gd_order_place(gd_checked_chain *chain, gd_arena *arena, griddep_error *error)
 {
     uint32_t *last = gd_arena_array(arena, (size_t)chain->count + 1, sizeof *last);
     int32_t status = last ? GRIDDEP_OK : gd_error_memory(error);
@@ -70,16 +70,16 @@ static void check_order(gd_checked_chain *chain, uint32_t use)
         const gd_buffer_use *other = &chain->uses[i];
         const gd_checked_launch *earlier = &chain->launches[other->launch];
         if (earlier->given.lane == launch->given.lane ||
-            launch->seen[earlier->given.lane] > other->launch || !gd_chain_conflict(own, other))
+            launch->seen[earlier->given.lane] > other->launch || !gd_order_conflict(own, other))
             continue;
         const char *words;
-        const int32_t weight = gd_chain_weigh(own, other, &words);
-        gd_chain_add(chain, own->launch, weight, GD212, GD_PTX_NONE, "let one wait for the other",
+        const int32_t weight = gd_order_weigh(own, other, &words);
+        gd_order_add(chain, own->launch, weight, GD212, GD_PTX_NONE, "let one wait for the other",
                      "%s %s %s, launch %" PRIu32
                      " (%s) %s it in another lane, and nothing orders them%s",
-                     launch->kernel_name, gd_chain_touch_verb(own),
-                     gd_chain_parameter_name(launch, own->argument), other->launch, earlier->name,
-                     gd_chain_touch_verb(other), words);
+                     launch->kernel_name, gd_order_touch_verb(own),
+                     gd_order_parameter_name(launch, own->argument), other->launch, earlier->name,
+                     gd_order_touch_verb(other), words);
         return;
     }
 }
@@ -113,7 +113,7 @@ static void join(uint64_t *target, const uint64_t *more, size_t words)
 static bool begins_early(const gd_checked_launch *launch)
 {
     return launch->given.node == GRIDDEP_GRAPH_NODE_KERNEL && launch->attribute &&
-           gd_early_kernel(gd_chain_traits(launch)) == GRIDDEP_REASON_SET;
+           gd_early_kernel(gd_order_traits(launch)) == GRIDDEP_REASON_SET;
 }
 
 /* `on` is waited for, and has let the launch begin: what `on` itself began beside may run too,
@@ -128,8 +128,8 @@ static void add(const gd_checked_chain *chain, const beside *at, uint32_t index,
     if (waited->given.node != GRIDDEP_GRAPH_NODE_KERNEL)
         return;
     before[on / 64] |= UINT64_C(1) << on % 64;
-    join(before, gd_chain_covers_trigger(waited) ? on_behind : on_before, at->words);
-    join(behind, gd_chain_covers(waited) ? on_behind : on_before, at->words);
+    join(before, gd_order_covers_trigger(waited) ? on_behind : on_before, at->words);
+    join(behind, gd_order_covers(waited) ? on_behind : on_before, at->words);
 }
 
 /* The first launch of a set from `from` on; count: there is none. */
@@ -181,7 +181,7 @@ static void look_beside(gd_checked_chain *chain, beside *at, uint32_t use, const
         if (lane == launch->given.lane && own_end < end)
             end = own_end;
         const gd_launch_stretch stretch = {lane, at->first[lane], end, set};
-        gd_chain_look_back(chain, use, &stretch, between, behind_wait);
+        gd_order_look_back(chain, use, &stretch, between, behind_wait);
     }
 }
 
@@ -205,12 +205,12 @@ static int32_t check_beside(gd_checked_chain *chain, gd_arena *arena, griddep_er
             add(chain, &at, i, launch->given.after[k]);
         for (uint32_t k = next_of(before, 0, i); k < i; k = next_of(before, k + 1, i)) {
             if (chain->launches[k].given.lane != launch->given.lane || k < launch->before)
-                gd_chain_check_anywhere(chain, i, k, between_of(launch), false);
+                gd_order_check_anywhere(chain, i, k, between_of(launch), false);
         }
         for (uint32_t k = next_of(behind, 0, i); k < i; k = next_of(behind, k + 1, i)) {
             if (chain->launches[k].given.lane != launch->given.lane || k < launch->after ||
                 k >= launch->after_end)
-                gd_chain_check_anywhere(chain, i, k, between_of(launch), true);
+                gd_order_check_anywhere(chain, i, k, between_of(launch), true);
         }
     }
     for (uint32_t i = 0; i < chain->use_count; i++) {
@@ -223,7 +223,7 @@ static int32_t check_beside(gd_checked_chain *chain, gd_arena *arena, griddep_er
     return GRIDDEP_OK;
 }
 
-int32_t gd_chain_check_lanes(gd_checked_chain *chain, gd_arena *arena, griddep_error *error)
+int32_t gd_order_check_lanes(gd_checked_chain *chain, gd_arena *arena, griddep_error *error)
 {
     if (chain->lane_count < 2)
         return GRIDDEP_OK;
