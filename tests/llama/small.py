@@ -446,12 +446,12 @@ class Reference:
             most = max(scores)
             weights = [math.exp(score - most) for score in scores]
             total = sum(weights)
-            out += [sum(w * row[i // group][e] for w, row in zip(weights, values)) / total
-                    for e in range(head)]
+            out += [sum(map(operator.mul, weights, column)) / total
+                    for column in zip(*(row[i // group] for row in values))]
         return out
 
-    def step(self, token):
-        """Logits of what follows the token."""
+    def step(self, token, read=True):
+        """Logits of what follows the token, where they are to be read."""
         config, tensors = self.config, self.tensors
         epsilon = config["rms_norm_eps"]
         h = list(tensors["model.embed_tokens.weight"][token])
@@ -470,6 +470,8 @@ class Reference:
             f = [g / (1 + math.exp(-g)) * u for g, u in zip(gate, up)]
             h = [a + b for a, b in zip(h, multiply(tensors[layer + "mlp.down_proj.weight"], f))]
         self.position += 1
+        if not read:
+            return None
         x = rms_norm(h, tensors["model.norm.weight"], epsilon)
         return multiply(self.head, x)
 
@@ -478,7 +480,7 @@ def judge(folder, prompt, tokens, eight_bits=False):
     reference = Reference(folder, eight_bits)
     clear = 0
     for token in prompt[:-1]:
-        reference.step(token)
+        reference.step(token, read=False)
     before = prompt[-1]
     for i, token in enumerate(tokens):
         logits = reference.step(before)
