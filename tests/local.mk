@@ -77,8 +77,6 @@ endif
 # AddressSanitizer guesses where a library that is opened later has its thread-local memory, wrongly
 # where that begins 16 bytes into a page, and LeakSanitizer then reads what is not there: it is told
 # not to guess.
-# glibc keeps what is freed: each block of a grid on the emulated driver takes some 100 KB, and to
-# get them from the kernel again and again is a third of a model's time.
 AM_TESTS_ENVIRONMENT = \
 	srcdir='$(abs_top_srcdir)'; builddir='$(abs_top_builddir)'; \
 	GRIDDEP='$(abs_top_builddir)/%D%/griddep'; \
@@ -88,8 +86,6 @@ AM_TESTS_ENVIRONMENT = \
 	SANITIZED='$(SANITIZED_VALUE)'; CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; MAKE='$(MAKE)'; \
 	PYTHON3='$(PYTHON3)'; LUAJIT='$(LUAJIT)'; \
 	CK_VERBOSITY=normal; CK_DEFAULT_TIMEOUT=1800; GRIDDEP_STORE=off; MALLOC_PERTURB_=165; \
-	MALLOC_TRIM_THRESHOLD_=67108864; MALLOC_MMAP_THRESHOLD_=33554432; \
-	export MALLOC_TRIM_THRESHOLD_ MALLOC_MMAP_THRESHOLD_; \
 	export srcdir builddir GRIDDEP FAKE_DRIVER FAKE_NVRTC EMULATED_DRIVER SANITIZED; \
 	export CC CXX NM MAKE PYTHON3 LUAJIT; \
 	ASAN_OPTIONS="intercept_tls_get_addr=0$${ASAN_OPTIONS:+:$$ASAN_OPTIONS}"; \
