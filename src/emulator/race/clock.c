@@ -4,7 +4,7 @@
 
 #include "emulator/race/core.h"
 
-enum { BLOCK = 4 };
+enum { BLOCK = 4, STRIDE = 32 /* values between two looks at what was found */ };
 
 static uint32_t higher(uint32_t a, uint32_t b)
 {
@@ -58,23 +58,33 @@ static block get_block(const uint32_t *from)
     return values ^ (INT32_MIN - (block){0});
 }
 
+static bool has_any(block found)
+{
+    int32_t any = 0;
+
+    for (uint32_t i = 0; i < BLOCK; i++)
+        any |= found[i];
+    return any;
+}
+
 /* Whether a value of b is above a's, and above a base. */
 static bool is_above(const uint32_t *b, const uint32_t *a, uint32_t count, uint32_t base)
 {
     const uint32_t bases[BLOCK] = {base, base, base, base};
     const block lowest = get_block(bases);
     block all = {0};
-    uint32_t i = 0, above = 0;
+    uint32_t i = 0;
 
     for (; i + BLOCK <= count; i += BLOCK) {
         const block values = get_block(b + i);
         all |= (values > get_block(a + i)) & (values > lowest);
+        if (i % STRIDE == 0 && has_any(all))
+            return true;
     }
     for (; i < count; i++)
-        above |= b[i] > a[i] && b[i] > base;
-    for (uint32_t j = 0; j < BLOCK; j++)
-        above |= all[j] != 0;
-    return above;
+        if (b[i] > a[i] && b[i] > base)
+            return true;
+    return has_any(all);
 }
 
 static bool is_above_base(const uint32_t *b, uint32_t count, uint32_t base)
@@ -119,27 +129,25 @@ static void raise(uint32_t *values, const uint32_t *more, uint32_t count)
         values[i] = higher(values[i], more[i]);
 }
 
-/* The values of threads are at least the base. */
-static void add_stamps(gd_stamps *sum, const gd_stamps *more)
-{
-    raise(sum->values, more->values, more->count);
-    raise(sum->values + sum->count, more->values + more->count, more->agents);
-}
-
 gd_stamps *gd_stamps_join(gd_race *race, gd_stamps *a, gd_stamps *b)
 {
     if (stamps_cover(a, b))
         return gd_stamps_hold(a);
     if (stamps_cover(b, a))
         return gd_stamps_hold(b);
-    gd_stamps *result = gd_stamps_create(race, higher(a->base, b->base), higher(a->count, b->count),
+    const gd_stamps *upper = a->base < b->base ? b : a, *other = upper == a ? b : a;
+    gd_stamps *result = gd_stamps_create(race, upper->base, higher(a->count, b->count),
                                          higher(a->agents, b->agents));
     if (!result)
         return NULL;
-    for (uint32_t i = 0; i < result->count; i++)
+    /* values of threads are at least the base, which is upper's */
+    memcpy(result->values, upper->values, upper->count * sizeof *result->values);
+    for (uint32_t i = upper->count; i < result->count; i++)
         result->values[i] = result->base;
-    add_stamps(result, a);
-    add_stamps(result, b);
+    raise(result->values, other->values, other->count);
+    uint32_t *agents = result->values + result->count;
+    memcpy(agents, upper->values + upper->count, upper->agents * sizeof *agents);
+    raise(agents, other->values + other->count, other->agents);
     return result;
 }
 
