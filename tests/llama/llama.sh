@@ -354,6 +354,24 @@ check "a count that the context does not hold" says_room
 nothing() { same_tokens "" llama3 -p "a kernel" -n 0; }
 check "no token" nothing
 
+# Launch shapes: the same tokens behind a search, and with what it left in the store.
+tuned() {
+    small make "$work/one" llama3 layers=1 || return 1
+    generate one -p "a kernel" -n 4 --ignore-stop || return 1
+    plainly=$(field "$work/out.json" tokens)
+    for tune in --tune ""; do
+        # shellcheck disable=SC2086 # no word, or one
+        GRIDDEP_STORE=$work/store same_tokens "$plainly" one -p "a kernel" -n 4 --ignore-stop \
+            $tune 2>"$work/stderr$tune" || return 1
+    done
+    cat "$work/stderr--tune"
+    grep -q "launch shapes tried, .* in place of" "$work/stderr--tune" && [ ! -s "$work/stderr" ] &&
+        [ -n "$(ls "$work/store")" ]
+}
+for kind in $(more searched); do
+    check "launch shapes, $kind" tuned
+done
+
 # No schedule of the emulated driver finds a race, nor a read of what nobody wrote.
 sane() { "${GRIDDEP:-$builddir/griddep}" sanitize -- "$llama" "$@"; }
 for mode in $(plain graph-pdl) $(more pdl); do
