@@ -156,16 +156,16 @@ static void expect(reader *from, const char *word)
         from->at += length;
 }
 
-static int64_t read_number(reader *from)
+static int64_t read_number(reader *from, int64_t least, int64_t most)
 {
     char *behind = NULL;
 
     if (from->bad || from->at == from->end)
-        return from->bad = true, 0;
+        return from->bad = true, least;
     long long value = strtoll(from->at, &behind, 10);
-    from->bad |= behind == from->at || behind > from->end;
+    from->bad |= behind == from->at || behind > from->end || value < least || value > most;
     from->at = from->bad ? from->at : behind;
-    return value;
+    return from->bad ? least : value;
 }
 
 static char *read_line(reader *from)
@@ -181,33 +181,33 @@ static char *read_line(reader *from)
 static void read_figures(griddep_tune *tune, reader *from)
 {
     expect(from, FIRST_LINE "figures ");
-    tune->info.baseline_ns = (double)read_number(from) / 1e3;
+    tune->info.baseline_ns = (double)read_number(from, 0, INT64_MAX) / 1e3;
     expect(from, " ");
-    tune->info.chosen_ns = (double)read_number(from) / 1e3;
+    tune->info.chosen_ns = (double)read_number(from, 0, INT64_MAX) / 1e3;
     expect(from, " ");
-    tune->info.ratio = tune->info.lowest = tune->info.highest = (double)read_number(from) / 1e6;
+    tune->info.ratio = (double)read_number(from, 0, INT64_MAX) / 1e6;
+    tune->info.lowest = tune->info.highest = tune->info.ratio;
     expect(from, "\n");
 }
 
+/* A copy, a fill or a host function has no shape, and keeps its zeros. */
 static void read_launch(griddep_tune *tune, reader *from, uint32_t index)
 {
+    const int64_t least = tune->launches[index].chained->call ? 1 : 0;
     gd_tune_shape *shape = &tune->best.shapes[index];
     uint32_t *const numbers[] = {&shape->grid, &shape->block, &shape->shared_bytes};
 
     expect(from, "launch ");
-    tune->best.pdl[index] = (int32_t)read_number(from);
+    tune->best.pdl[index] = (int32_t)read_number(from, GRIDDEP_PDL_DEFAULT, GRIDDEP_PDL_FORCE);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         expect(from, " ");
-        *numbers[i] = (uint32_t)read_number(from);
+        *numbers[i] = (uint32_t)read_number(from, numbers[i] == &shape->shared_bytes ? 0 : least,
+                                            least ? UINT32_MAX : 0);
     }
     expect(from, " ");
-    tune->best.carveouts[index] = (int32_t)read_number(from);
+    tune->best.carveouts[index] = (int32_t)read_number(from, GRIDDEP_CARVEOUT_DEFAULT, 100);
     expect(from, " ");
     tune->choices[index].text = read_line(from);
-    from->bad |= shape->grid == 0 || tune->best.pdl[index] < GRIDDEP_PDL_DEFAULT ||
-                 tune->best.pdl[index] > GRIDDEP_PDL_FORCE ||
-                 tune->best.carveouts[index] < GRIDDEP_CARVEOUT_DEFAULT ||
-                 tune->best.carveouts[index] > 100;
 }
 
 static void read_source(griddep_tune *tune, reader *from, uint32_t index)
@@ -217,9 +217,9 @@ static void read_source(griddep_tune *tune, reader *from, uint32_t index)
         expect(from, "-\n");
         return;
     }
-    int64_t bytes = read_number(from);
+    int64_t bytes = read_number(from, 1, from->end - from->at);
     expect(from, "\n");
-    from->bad |= bytes <= 0 || bytes > from->end - from->at;
+    from->bad |= bytes > from->end - from->at || !tune->sources[index].ptx;
     if (from->bad)
         return;
     from->bad |= griddep_ptx_parse(from->at, (uint64_t)bytes, "tuned", &tune->best.texts[index],

@@ -517,7 +517,13 @@ static int32_t tune_off(griddep_tune *tune, griddep_error *error)
     return end_stage(&now, status, error);
 }
 
-/* A shape for a launch, or for all that are like it. */
+/* Whether a launch has the shapes of another one: it is like it, and offers no grids of its own. */
+static bool goes_with(const griddep_tune *tune, uint32_t launch, uint32_t other)
+{
+    return !tune->launches[launch].offer.grid_count && gd_tune_alike(tune, launch, other);
+}
+
+/* A shape for a launch, or for all that go with it. */
 static int32_t try_shape(stage *of, uint32_t launch, gd_tune_shape shape, bool all,
                          griddep_error *error)
 {
@@ -527,7 +533,7 @@ static int32_t try_shape(stage *of, uint32_t launch, gd_tune_shape shape, bool a
 
     gd_tune_describe_shape(shape, of->tune->best.shapes[launch], &text);
     for (uint32_t i = launch; i < of->tune->launch_count && !status; i++)
-        if (i == launch || (all && gd_tune_alike(of->tune, launch, i)))
+        if (i == launch || (all && goes_with(of->tune, i, launch)))
             setup.shapes[i] = shape;
     return try_described(of, &setup, &text, status, error);
 }
@@ -555,7 +561,7 @@ static int32_t tune_grids(griddep_tune *tune, griddep_error *error)
 static bool is_first_alike(const griddep_tune *tune, uint32_t launch)
 {
     for (uint32_t i = 0; i < launch; i++)
-        if (gd_tune_alike(tune, i, launch))
+        if (goes_with(tune, i, launch))
             return false;
     return true;
 }
@@ -603,14 +609,15 @@ static int32_t tune_shape(griddep_tune *tune, uint32_t launch, griddep_error *er
     return end_stage(&now, status, error);
 }
 
+enum { SHAPE_TURNS = 2 };
+
 /* Once more where something changed: what is best for a launch depends on its neighbours. */
 static int32_t tune_shapes(griddep_tune *tune, griddep_error *error)
 {
-    enum { TURNS = 2 };
     int32_t status = GRIDDEP_OK;
     bool changed = true;
 
-    for (int turn = 0; turn < TURNS && changed && !status; turn++) {
+    for (int turn = 0; turn < SHAPE_TURNS && changed && !status; turn++) {
         changed = false;
         for (uint32_t i = 0; i < tune->launch_count && !status; i++) {
             const gd_tune_shape before = tune->best.shapes[i];
@@ -740,7 +747,7 @@ static uint32_t count_trials(const griddep_tune *tune)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < tune->launch_count; i++)
-        count += is_first_alike(tune, i) ? list_shapes(tune, i, shapes) : 0;
+        count += is_first_alike(tune, i) ? SHAPE_TURNS * list_shapes(tune, i, shapes) : 0;
     if (tune->options.flags & GRIDDEP_TUNE_FLAG_SHAPES)
         return count;
     count += 1 + tune->unit_count;

@@ -2,6 +2,8 @@
  * found for it, and what is remembered. EMULATED_DRIVER names the driver. Its model time makes
  * every result the same each time. */
 #include <check.h>
+#include <dirent.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +15,8 @@
 
 #include "griddep.h"
 #include "run/private.h"
+#include "run/runtime.h"
+#include "run/store.h"
 #include "suite.h"
 #include "unit/fail_alloc.h"
 
@@ -60,6 +64,7 @@ typedef struct fixture {
     griddep_use uses[LAUNCHES][2];
     griddep_tune_buffer buffers[BUFFERS];
     uint32_t image[BUFFERS][THREADS];
+    bool copies; /* behind the launches: the last buffer into buffer 1 */
 } fixture;
 
 static fixture f;
@@ -141,6 +146,9 @@ static int32_t fill_chain(griddep_chain *chain, uint32_t count)
         for (uint32_t k = 0; k < at->argument_count && at->uses && !status; k++)
             status = griddep_chain_set_use(chain, i, k, &at->uses[k], &error);
     }
+    if (f.copies && !status)
+        status = griddep_chain_add_copy(chain, NULL, f.buffers[1].address,
+                                        f.buffers[LAUNCHES].address, BYTES, &error);
     return status;
 }
 
@@ -381,6 +389,96 @@ START_TEST(remembers)
 }
 END_TEST
 
+/* A copy has no shape. */
+START_TEST(remembers_beside_a_copy)
+{
+    griddep_tune *result, *loaded;
+
+    make_chain(plain);
+    f.copies = true;
+    need(tune(NULL, &result));
+    ck_assert_uint_eq(info_of(result).remembered, 1);
+    need(load(0, &loaded));
+    ck_assert_uint_eq(info_of(loaded).launch_count, LAUNCHES + 1);
+    run_choices(loaded);
+    griddep_tune_destroy(result);
+    griddep_tune_destroy(loaded);
+    end_chain();
+}
+END_TEST
+
+/* The key of the only entry, and its content. */
+static void read_entry(gd_store_key *key, char **data, size_t *bytes)
+{
+    DIR *folder = opendir(cache);
+
+    ck_assert_ptr_nonnull(folder);
+    for (struct dirent *at; (at = readdir(folder)) != NULL;) {
+        if (strlen(at->d_name) < 64)
+            continue;
+        for (size_t i = 0; i < 32; i++)
+            ck_assert_int_eq(sscanf(at->d_name + 2 * i, "%2" SCNx8, &key->digest[i]), 1);
+        ck_assert(!*data && gd_store_load(runtime->store, key, data, bytes));
+    }
+    closedir(folder);
+    ck_assert_ptr_nonnull(*data);
+}
+
+static void refuse_entry(const gd_store_key *key, const char *data, size_t bytes)
+{
+    griddep_tune *loaded = NULL;
+
+    ck_assert(gd_store_save(runtime->store, key, data, bytes));
+    int32_t status = load(0, &loaded);
+    ck_assert_msg(status == GRIDDEP_ERROR_NOT_FOUND, "%.90s: %d", data, (int)status);
+    ck_assert_ptr_null(loaded);
+}
+
+/* An entry of another version, one that is cut off, and one with numbers that cannot be. */
+START_TEST(entries_that_nobody_wrote)
+{
+    static const char *const changes[][2] = {{"tuned 3", "tuned 2"},
+                                             {"figures ", "figures -"},
+                                             {"launch 0 1 64 ", "launch 9 1 64 "},
+                                             {"launch 0 1 64 ", "launch 4294967296 1 64 "},
+                                             {"launch 0 1 64 ", "launch 0 0 64 "},
+                                             {"launch 0 1 64 ", "launch 0 4294967297 64 "},
+                                             {"launch 0 1 64 ", "launch 0 1 0 "},
+                                             {"launch 0 1 64 ", "launch 0 1 4294967360 "},
+                                             {"launch 0 1 64 ", "launch 0 1 -64 "},
+                                             {"launch 0 1 64 0 -1 ", "launch 0 1 64 0 101 "},
+                                             {"launch 0 0 0 0 -1 ", "launch 0 1 64 0 -1 "},
+                                             {"source ", "source 99999999999999999999"},
+                                             {"source -\n", "source 9\n.version \n"}};
+    griddep_tune *result;
+    gd_store_key key;
+    char *data = NULL;
+    size_t bytes = 0;
+
+    make_chain(plain);
+    f.copies = true;
+    need(tune(NULL, &result));
+    griddep_tune_destroy(result);
+    read_entry(&key, &data, &bytes);
+    char *other = malloc(bytes + 64);
+    ck_assert_ptr_nonnull(other);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const char *at = strstr(data, changes[i][0]);
+        ck_assert_msg(at != NULL, "no \"%s\" in %s", changes[i][0], data);
+        const size_t before = (size_t)(at - data), old = strlen(changes[i][0]);
+        memcpy(other, data, before);
+        strcpy(other + before, changes[i][1]);
+        memcpy(other + strlen(other), at + old, bytes - before - old + 1);
+        refuse_entry(&key, other, strlen(other));
+    }
+    for (size_t n = 0; n < bytes; n += 1 + n / 16)
+        refuse_entry(&key, data, n);
+    free(other);
+    free(data);
+    end_chain();
+}
+END_TEST
+
 /* What another build of the same driver version chose does not count. */
 START_TEST(remembers_for_one_build_of_the_driver)
 {
@@ -501,7 +599,6 @@ START_TEST(refuses)
 }
 END_TEST
 
-/* A grid that the caller offered wrongly gives other results, and is not taken. */
 static int32_t stop_at_once(void *user, uint32_t done, uint32_t most, const char *text)
 {
     (void)user, (void)done, (void)most, (void)text;
@@ -548,6 +645,7 @@ START_TEST(names_what_is_written_outside_of_the_buffers)
 }
 END_TEST
 
+/* A grid that the caller offered wrongly gives other results, and is not taken. */
 START_TEST(wrong_grid)
 {
     static const uint32_t grids[] = {2};
@@ -760,8 +858,6 @@ static int32_t tune_little(const griddep_tune_options *options, griddep_tune **r
     return tune_with(2, f.buffers, 3, options, result);
 }
 
-/* An allocation fails, each of the first ones, then ever fewer: either the whole says so, or the
- * result is one that holds. */
 /* Three linear layers of the shelf in a shape that nobody would choose; the outer two are alike. */
 enum { LAYERS = 3, SIDE = 256 };
 
@@ -786,11 +882,28 @@ static void add_layers(griddep_chain *chain, griddep_kernel *kernel, const uint6
     }
 }
 
+static int32_t count_calls(void *user, uint32_t done, uint32_t most, const char *text)
+{
+    uint32_t *calls = user;
+
+    ck_assert_msg(done < most, "%s: %" PRIu32 " of at most %" PRIu32, text, done, most);
+    (*calls)++;
+    return 0;
+}
+
+/* In the second round the first one offers a grid, which goes before: its shape is its own. */
 START_TEST(tries_shapes_of_the_shelf)
 {
     static uint16_t weights[2 * SIDE * 2 * SIDE], zeros[2 * SIDE];
+    static const uint32_t grids[] = {2};
+    const griddep_tune_offer offer = {.size = sizeof offer, .grids = grids, .grid_count = 1};
+    uint32_t calls = 0;
     const griddep_tune_options options = {.size = sizeof options,
-                                          .flags = GRIDDEP_TUNE_FLAG_SHAPES};
+                                          .flags = GRIDDEP_TUNE_FLAG_SHAPES,
+                                          .offers = &offer,
+                                          .offer_count = _i ? 1 : 0,
+                                          .progress = count_calls,
+                                          .progress_user = &calls};
     griddep_launch_config configs[LAYERS];
     griddep_tune_buffer buffers[LAYERS + 2];
     griddep_tune_choice choices[LAYERS], choice = {.size = sizeof choice};
@@ -822,12 +935,13 @@ START_TEST(tries_shapes_of_the_shelf)
     add_layers(chain, kernel, at, configs);
     need(griddep_tune_run(chain, buffers, LAYERS + 2, &options, &result, &error));
     ck_assert_uint_eq(info_of(result).changed, 1);
+    ck_assert_uint_eq(info_of(result).trial_count, calls);
     for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++) {
         ck_assert_msg(!strncmp(trial.text, "grid ", 5) || !strncmp(trial.text, "block ", 6) ||
                           !strncmp(trial.text, "shared ", 7),
                       "'%s' is no shape", trial.text);
         ck_assert_int_ne(trial.outcome, GRIDDEP_TUNE_OUTCOME_REFUSED);
-        ck_assert_uint_lt(trial.launch, 2); /* the last one goes with the first */
+        ck_assert_uint_ne(trial.launch, _i ? 0 : 2); /* the last one goes with the first */
     }
     need(griddep_tune_load(chain, GRIDDEP_MODE_GRAPH_PDL, &loaded, &error));
     for (uint32_t i = 0; i < LAYERS; i++) {
@@ -842,7 +956,9 @@ START_TEST(tries_shapes_of_the_shelf)
         memcpy(configs[i].block, choice.block, sizeof choice.block);
         configs[i].shared_bytes = choice.shared_bytes;
     }
-    ck_assert_uint_gt(choices[0].grid[0], 1);
+    ck_assert_uint_gt(choices[2].grid[0], 1);
+    ck_assert(_i ? choices[0].grid[0] == 1 && choices[0].block[0] == 256
+                 : choices[0].grid[0] == choices[2].grid[0]);
     griddep_tune_destroy(loaded);
     griddep_tune_destroy(result);
     griddep_chain_destroy(chain);
@@ -857,6 +973,8 @@ START_TEST(tries_shapes_of_the_shelf)
 }
 END_TEST
 
+/* An allocation fails, each of the first ones, then ever fewer: either the whole says so, or the
+ * result is one that holds. */
 START_TEST(memory_runs_out)
 {
     static const char *const texts[] = {
@@ -939,6 +1057,8 @@ int main(void)
     tcase_add_test(test, no_legal_variant);
     tcase_add_test(test, tunes_what_cannot_be_traced);
     tcase_add_test(test, remembers);
+    tcase_add_test(test, remembers_beside_a_copy);
+    tcase_add_test(test, entries_that_nobody_wrote);
     tcase_add_test(test, remembers_for_one_build_of_the_driver);
     tcase_add_test(test, finds_nothing);
     tcase_add_test(test, stops);
@@ -948,7 +1068,7 @@ int main(void)
     tcase_add_test(test, tries_carveouts);
     tcase_add_loop_test(test, tries_all_classes, 0, 2);
     tcase_add_test(test, remembers_carveouts);
-    tcase_add_test(test, tries_shapes_of_the_shelf);
+    tcase_add_loop_test(test, tries_shapes_of_the_shelf, 0, 2);
     suite_add_tcase(suite, test);
     return run_suite(suite);
 }
