@@ -1412,8 +1412,8 @@ typedef struct griddep_hop {
  * parts, the source may be this member's part of the target or the reverse; they may not overlap
  * otherwise. ARGUMENT for that, for a field that the operation has no use for and that is not 0,
  * for bytes that are no multiple of 2 (of a part: of 4), where the runtime is no member. LIMIT
- * beyond 4 GiB in all parts. griddep_chain_set_argument changes source (0) and target (1) between
- * runs; all else about a hop stays. */
+ * beyond 4 GiB less 12 bytes in all parts. griddep_chain_set_argument changes source (0) and
+ * target (1) between runs; all else about a hop stays. */
 int32_t griddep_chain_add_hop(griddep_chain *chain, griddep_group *group,
         const griddep_launch_config *config, const griddep_hop *hop, griddep_error *error);
 

@@ -1247,6 +1247,10 @@ START_TEST(arguments_are_checked)
     REFUSED(GRIDDEP_ERROR_ARGUMENT, "count is 0", 0, memory, memory, 0, GRIDDEP_TENSOR_F32);
     REFUSED(GRIDDEP_ERROR_LIMIT, "count is 2147483648", 0, memory, memory, 1ull << 31,
             GRIDDEP_TENSOR_BF16);
+    REFUSED(GRIDDEP_ERROR_LIMIT, "4 GiB less 12 bytes", 0, memory, memory, (1u << 30) - 2,
+            GRIDDEP_TENSOR_F32); /* the kernels count whole packets in 32 bits */
+    REFUSED(GRIDDEP_ERROR_ARGUMENT, "overlap", 0, memory, memory + 8, (1u << 30) - 3,
+            GRIDDEP_TENSOR_F32);
     REFUSED(GRIDDEP_ERROR_ARGUMENT, "sums are of", 0, memory, memory, 4, GRIDDEP_TENSOR_U32);
     REFUSED(GRIDDEP_ERROR_ARGUMENT, "source is 0x0", 0, 0, memory, 4, GRIDDEP_TENSOR_F32);
     REFUSED(GRIDDEP_ERROR_ARGUMENT, "a multiple of 4", 0, memory, memory + 2, 4,

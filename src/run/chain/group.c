@@ -76,10 +76,12 @@ static int32_t check_count(hop *it, uint32_t parts, griddep_error *error)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "type is %" PRId32 "; it may be GRIDDEP_TENSOR_U8 to _BF16",
                             it->step.type);
-    if (!count || count > UINT32_MAX / element / parts)
+    /* kernels count whole packets in 32 bits */
+    if (!count || count > (UINT32_MAX - GD_GROUP_PACKET + 1) / element / parts)
         return gd_error_set(error, count ? GRIDDEP_ERROR_LIMIT : GRIDDEP_ERROR_ARGUMENT,
-                            "count is %" PRIu64 "; a hop has 1 byte to 4 GiB in all its parts",
-                            count);
+                            "count is %" PRIu64
+                            "; a hop has 1 byte to 4 GiB less %d bytes in all its parts",
+                            count, GD_GROUP_PACKET);
     it->bytes = count * element;
     const uint32_t unit = parts > 1 ? 4 : 2;
     if (it->bytes % unit)
