@@ -653,6 +653,7 @@ else
     json "tune --json" "d['clock'] == 'model' and d['trials'] and d['remembered'] is False"
     json "tune offers grids" "any(t['tried'].startswith('grid ') for t in d['trials'])"
     json "tune offers carve-outs, and not the one there is" "sorted(t['tried'][9:-22] for t in d['trials'] if t['tried'].endswith('for all that offer it')) == ['0', '100', '50', '75', 'default']"
+    json "tune tells the shapes of its choice" "[(c['block'], c['shared_bytes']) for c in d['choices']] == [(256, 0)] * 2"
     json "tune tells the carve-outs of its choice" "[c['carveout'] for c in d['choices']] == [25, None]"
     if [ -e "$work/tuned/chain.yaml" ]; then
         run run "$work/tuned/chain.yaml" --driver "$EMULATED_DRIVER" --repeat 0

@@ -288,6 +288,8 @@ static json_t *choice_json(const gd_tunereport *report, uint32_t index,
         {"kernel", gd_output_string(report->plan->launches[index].kernel)},
         {"changed", json_boolean(choice->text[0] != '\0')},
         {"choice", gd_output_string(choice->text)}, {"grid", json_integer(choice->grid[0])},
+        {"block", json_integer(choice->block[0])},
+        {"shared_bytes", json_integer(choice->shared_bytes)},
         {"pdl",
          gd_output_string(choice->pdl == GRIDDEP_PDL_DEFAULT ? "default"
                                                              : gd_plan_pdl_names[choice->pdl - 1])},
