@@ -282,6 +282,8 @@ static void read_options(int count, char **arguments, options *given)
         fail("--join: each process has one device, and --devices names more");
     if (given->system && !given->chat)
         fail("--system stands above a conversation: it needs --chat");
+    if (given->tune && given->mode != GRIDDEP_MODE_PDL && given->mode != GRIDDEP_MODE_GRAPH_PDL)
+        fail("--tune is for the modes pdl and graph-pdl");
 }
 
 /* ---- the prompt ---- */

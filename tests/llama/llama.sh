@@ -533,5 +533,7 @@ check "nine prompts" refuses "more than 8 texts" llama3 -p a -p a -p a -p a -p a
 check "two prompts token by token" refuses "--part 0 is for one text" llama3 -p a -p b --part 0
 check "a token beyond the vocabulary" refuses "384 is no token of a vocabulary of 384" llama3 -t 384
 check "tokens that are none" refuses "is no list of numbers" llama3 -t 1,,2
+check "shapes of a mode without them" refuses "--tune is for the modes pdl and graph-pdl" llama3 \
+    -p a --mode graph --tune
 check "a mode that is none" refuses '"fast" is none of' llama3 -p a --mode fast
 finish
