@@ -17,6 +17,7 @@ unit_tests += \
 	%D%/test_race \
 	%D%/test_race_random \
 	%D%/test_stress \
+	%D%/test_sweep \
 	%D%/test_switch \
 	%D%/test_tensor \
 	%D%/test_texts \
@@ -40,6 +41,7 @@ unit_tests += \
 %C%_test_race_LDFLAGS = $(failing)
 %C%_test_race_random_LDADD = $(emulator_ldadd)
 %C%_test_stress_LDADD = libgriddep.la $(CHECK_LIBS) -ldl -lpthread
+%C%_test_sweep_LDADD = $(emulator_ldadd)
 %C%_test_tensor_LDADD = $(emulator_ldadd)
 %C%_test_texts_LDADD = $(emulator_ldadd)
 %C%_test_tune_LDFLAGS = $(failing)
