@@ -493,7 +493,7 @@ def judge(folder, prompt, tokens, eight_bits=False):
         clear += best - second > 0.05 * scale
         before = token
     print("%d tokens, %d of them without a choice" % (len(tokens), clear))
-    return 0 if 2 * clear > len(tokens) else 1
+    return 0 if 2 * clear >= len(tokens) else 1
 
 
 def numbers(text):
