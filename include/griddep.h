@@ -1598,7 +1598,7 @@ typedef struct griddep_tune_buffer {
 typedef int32_t (*griddep_tune_progress)(void *user, uint32_t done, uint32_t most,
                                          const char *text);
 
-/* Do not remember the result in the store; try shapes of the shelf's kernels alone. */
+/* Do not remember the result in the store; try shapes of the shelf's kernels, no offers. */
 enum { GRIDDEP_TUNE_FLAG_FORGET = 1, GRIDDEP_TUNE_FLAG_SHAPES = 2 };
 
 typedef struct griddep_tune_options {
