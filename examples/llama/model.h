@@ -76,8 +76,7 @@ typedef struct model {
     stretch *stretches; /* of the memory, each of one thing: where a kernel stops that is given its
                          * address */
     uint32_t stretch_count;
-    griddep_launch_config
-        *shapes; /* of a step's kernels, as they were tuned; NULL: they were not */
+    griddep_launch_config *shapes; /* of a step's kernels; NULL: they were not tuned */
     uint32_t shape_count;
     struct model_modules *modules;
 } model;

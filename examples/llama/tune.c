@@ -1,6 +1,5 @@
 /* Launch shapes of a step. What is tuned is the step without its end, which moves positions on, and
  * without hops: each run of it does the same, and no other device has to take part. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -166,8 +166,7 @@ int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, 
                           griddep_kernel **kernel, griddep_error *error);
 
 /* Whether a launch may have a shape: the head comment's conditions and the driver's limits. */
-bool gd_tune_takes(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
-                   gd_tune_shape shape);
+bool gd_tune_takes(const griddep_tune *tune, uint32_t launch, gd_tune_shape shape);
 
 /* Whether two launches have the same kernel, shape and arguments, but for addresses that are not
  * 0. */

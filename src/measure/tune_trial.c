@@ -579,18 +579,20 @@ static const char *shelf_name(const griddep_tune *tune, uint32_t launch)
     return unit->name;
 }
 
-/* Shapes of the kernel's family that its head comment allows, but for the one that it has now. */
+/* Shapes of the kernel's family that its head comment allows, but for the one that it has now. A
+ * launch that goes with one before it has none of its own. */
 static uint32_t list_shapes(const griddep_tune *tune, uint32_t launch,
                             gd_tune_shape shapes[GD_SHAPE_MOST])
 {
-    const char *name = tune->launches[launch].offer.grid_count ? NULL : shelf_name(tune, launch);
+    const bool asks = !tune->launches[launch].offer.grid_count && is_first_alike(tune, launch);
+    const char *name = asks ? shelf_name(tune, launch) : NULL;
     griddep_launch_config config;
     uint32_t count = 0;
 
     for (uint32_t i = 0; name && gd_shape_get(name, &tune->runtime->info, i, &config); i++) {
         const gd_tune_shape shape = {config.grid[0], config.block[0], config.shared_bytes};
         if (!gd_tune_same_shape(shape, tune->best.shapes[launch]) &&
-            gd_tune_takes(tune, &tune->given, launch, shape))
+            gd_tune_takes(tune, launch, shape))
             shapes[count++] = shape;
     }
     return count;
@@ -601,7 +603,7 @@ static int32_t tune_shape(griddep_tune *tune, uint32_t launch, griddep_error *er
 {
     stage now = {.tune = tune, .launch = launch};
     gd_tune_shape shapes[GD_SHAPE_MOST];
-    uint32_t count = is_first_alike(tune, launch) ? list_shapes(tune, launch, shapes) : 0;
+    uint32_t count = list_shapes(tune, launch, shapes);
     int32_t status = GRIDDEP_OK;
 
     for (uint32_t i = 0; i < count && !status; i++)
@@ -747,7 +749,7 @@ static uint32_t count_trials(const griddep_tune *tune)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < tune->launch_count; i++)
-        count += is_first_alike(tune, i) ? SHAPE_TURNS * list_shapes(tune, i, shapes) : 0;
+        count += SHAPE_TURNS * list_shapes(tune, i, shapes);
     if (tune->options.flags & GRIDDEP_TUNE_FLAG_SHAPES)
         return count;
     count += 1 + tune->unit_count;

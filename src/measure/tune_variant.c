@@ -435,17 +435,14 @@ static void set_shape(griddep_launch_config *config, gd_tune_shape shape)
     config->shared_bytes = shape.shared_bytes;
 }
 
-bool gd_tune_takes(const griddep_tune *tune, const gd_tune_setup *setup, uint32_t launch,
-                   gd_tune_shape shape)
+bool gd_tune_takes(const griddep_tune *tune, uint32_t launch, gd_tune_shape shape)
 {
     const gd_call *given = tune->launches[launch].chained->call;
     griddep_launch_config config = tune->launches[launch].config;
-    griddep_kernel *kernel = NULL;
     gd_call *call = NULL;
 
     set_shape(&config, shape);
-    if (gd_tune_kernel_of(tune, setup, launch, &kernel, NULL) || !kernel ||
-        gd_call_with_kernel(given, kernel, &config, &call, NULL))
+    if (gd_call_with_kernel(given, given->kernel, &config, &call, NULL))
         return false;
     gd_call_release(call);
     return true;
@@ -464,7 +461,7 @@ bool gd_tune_alike(const griddep_tune *tune, uint32_t a, uint32_t b)
     if (one->unit != other->unit || !call || !same || one->carveout != other->carveout ||
         memcmp(one->config.grid, other->config.grid, sizeof one->config.grid) != 0 ||
         memcmp(one->config.block, other->config.block, sizeof one->config.block) != 0 ||
-        !gd_tune_same_shape(one->shape, other->shape))
+        one->config.shared_bytes != other->config.shared_bytes)
         return false;
     for (uint32_t i = 0; i < one->chained->given.use_count; i++) {
         const uint32_t bytes = call->kernel->parameters[i].bytes;
