@@ -3,12 +3,6 @@
     transformers_judge.py agree LLAMA [OPTION]...
         random small models of each family, saved by Transformers: 256 greedy tokens each behind a
         prompt in parts, judged by Transformers' logits in float32
-    transformers_judge.py bench LLAMA [OPTION]...
-        times a model of Llama-3.2-1B's shape, with random weights, at contexts 512 and 4096;
-        options go to the program
-    transformers_judge.py prompt LLAMA
-        the same model's time to the first token, of 512 to 8192 tokens, beside PyTorch's compiled
-        forward; and steps of 1 to 8 sequences
     transformers_judge.py attention GRIDDEP [TOKENS]...
         attention_prefill_bf16 beside PyTorch's scaled_dot_product_attention, causal, 32 heads at 8
 
@@ -111,36 +105,6 @@ def agree(llama, options):
     return 1 if failed else 0
 
 
-def one_billion():
-    return transformers.LlamaConfig(
-        hidden_size=2048, intermediate_size=8192, num_hidden_layers=16, num_attention_heads=32,
-        num_key_value_heads=8, head_dim=64, vocab_size=128256, max_position_embeddings=131072,
-        rope_theta=500000.0, rope_scaling=LLAMA3_ROPE, tie_word_embeddings=True)
-
-
-def save_random(folder):
-    torch.manual_seed(1)
-    torch.set_default_dtype(torch.bfloat16)
-    with torch.device("cuda"):
-        model = transformers.AutoModelForCausalLM.from_config(one_billion())
-    model.save_pretrained(folder, safe_serialization=True)
-    return model
-
-
-def bench(llama, options):
-    with tempfile.TemporaryDirectory() as folder:
-        save_random(folder)
-        torch.cuda.empty_cache()
-        for length in (496, 4080):
-            tokens = torch.randint(3, 128000, (length,)).tolist()
-            for mode in ("serial", "pdl", "graph", "graph-pdl"):
-                told = run(llama, folder, tokens, 64, "--mode", mode, *options)
-                print("context %d, mode %-9s  %.1f us a token, %.2f TB/s; %.1f ms to the first"
-                      % (length + 16, mode, told["token_us"],
-                         told["token_bytes"] / told["token_us"] / 1e6, told["first_us"] / 1e3))
-    return 0
-
-
 def median_time(function, repeats=15):
     """Milliseconds of a call that ends on the device."""
     times = []
@@ -151,34 +115,6 @@ def median_time(function, repeats=15):
         torch.cuda.synchronize()
         times.append(1e3 * (time.perf_counter() - begin))
     return sorted(times[3:])[repeats // 2]
-
-
-def prompt(llama):
-    with tempfile.TemporaryDirectory() as folder:
-        model = save_random(folder)
-        compiled = torch.compile(lambda ids: model(ids, logits_to_keep=1).logits.argmax(-1))
-        theirs = {}
-        for length in (512, 2048, 8192):
-            ids = torch.randint(3, 128000, (1, length)).cuda()
-            with torch.no_grad():
-                theirs[length] = median_time(lambda ids=ids: compiled(ids))
-        del model, compiled
-        torch.cuda.empty_cache()
-        for length, their_time in theirs.items():
-            tokens = torch.randint(3, 128000, (length,)).tolist()
-            for part in (512, 2048):
-                ours = sorted(run(llama, folder, tokens, 1, "--bench", "--part", str(part))
-                              ["first_us"] for _ in range(5))[2] / 1e3
-                print("%5d tokens, parts of %4d  %7.2f ms to the first, PyTorch compiled %7.2f"
-                      % (length, part, ours, their_time))
-        for count in (1, 2, 4, 8):
-            texts = []
-            for _ in range(count - 1):
-                texts += ["--tokens", ",".join(map(str, torch.randint(3, 128000, (496,)).tolist()))]
-            told = run(llama, folder, torch.randint(3, 128000, (496,)).tolist(), 64, "--bench",
-                       *texts)
-            print("%d sequences  %.1f us a step" % (count, told["token_us"]))
-    return 0
 
 
 def attention_chain(tokens, head_dim, launches=8, heads=32, kv_heads=8):
@@ -241,12 +177,8 @@ def main(arguments):
     if not torch:
         print("skipped: %s" % missing)
         return 77
-    if len(arguments) == 2 and arguments[0] == "prompt":
-        return prompt(arguments[1])
     if len(arguments) >= 2 and arguments[0] == "agree":
         return agree(arguments[1], arguments[2:])
-    if len(arguments) >= 2 and arguments[0] == "bench":
-        return bench(arguments[1], arguments[2:])
     sys.stderr.write(__doc__)
     return 2
 
