@@ -132,7 +132,7 @@ typedef struct launcher {
     griddep_chain *chain; /* CHAIN launches of the kernel */
     void *function, *stream, *library;
     void *graph, *nodes[CHAIN], *executable; /* the chain by bare calls */
-    uint32_t turn;                           /* of two sets of arguments */
+    uint32_t turn, bare_turn;                /* of two sets of arguments */
     bare_driver driver;
     bool early;
     griddep_error error;
@@ -209,17 +209,25 @@ static bool run_bare_graph(launcher *with, int calls)
     return with->driver.run_graph(with->executable, with->stream) == 0;
 }
 
+/* The addresses are other ones in each turn: the library does not tell the driver of the same
+ * again. */
 static bool set_arguments(launcher *with)
 {
+    griddep_argument turned[ARGUMENTS];
     int32_t status = GRIDDEP_OK;
+    memcpy(turned, arguments, sizeof(turned));
+    with->turn = !with->turn;
+    for (uint32_t i = 0; i < 3; i++)
+        turned[i].value += 1024 * with->turn;
     for (uint32_t i = 0; i < CHAIN && status == GRIDDEP_OK; i++)
-        status = griddep_chain_set_arguments(with->chain, i, arguments, ARGUMENTS, &with->error);
+        status = griddep_chain_set_arguments(with->chain, i, turned, ARGUMENTS, &with->error);
     return status == GRIDDEP_OK;
 }
 
 static bool set_bare_params(launcher *with, int calls)
 {
-    uint64_t a = 256, b = 512, c = 768;
+    with->bare_turn = !with->bare_turn;
+    uint64_t a = 256 + 1024 * with->bare_turn, b = a + 256, c = b + 256;
     uint32_t n = 7;
     void *parameters[] = {&a, &b, &c, &n};
     const bare_params params = {.function = with->function,

@@ -9,8 +9,6 @@
 #include "base/format.h"
 #include "base/text.h"
 
-enum { LARGEST_STRUCT = 65536 }; /* a size beyond it is taken for one that was never set */
-
 static void append_list(griddep_error *error, const char *format, va_list list)
 {
     size_t used = strlen(error->text);
@@ -29,13 +27,6 @@ void griddep_error_init(griddep_error *error)
         return;
     memset(error, 0, sizeof *error);
     error->size = sizeof *error;
-}
-
-int32_t gd_error_check(const griddep_error *error)
-{
-    return !error || (error->size >= sizeof *error && error->size <= LARGEST_STRUCT)
-               ? GRIDDEP_OK
-               : GRIDDEP_ERROR_STRUCT;
 }
 
 void gd_error_copy(griddep_error *error, const griddep_error *from)
@@ -123,14 +114,14 @@ static int32_t check_size(uint32_t size, uint32_t minimum, const char *name, gri
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT,
                             "%s.size is %" PRIu32 "; it must be at least %" PRIu32, name, size,
                             minimum);
-    if (size > LARGEST_STRUCT)
+    if (size > GD_LARGEST_STRUCT)
         return gd_error_set(error, GRIDDEP_ERROR_STRUCT, "%s.size is %" PRIu32 ", which cannot be",
                             name, size);
     return GRIDDEP_OK;
 }
 
-int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const void *source,
-                       const char *name, griddep_error *error)
+int32_t gd_struct_read_other(void *target, uint32_t known, uint32_t minimum, const void *source,
+                             const char *name, griddep_error *error)
 {
     const unsigned char *bytes = source;
     uint32_t size;

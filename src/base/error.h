@@ -6,12 +6,20 @@
 #define GD_BASE_ERROR_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "griddep.h"
 
 /* Checks the caller's error before anything else is done: GRIDDEP_ERROR_STRUCT when its size is
  * wrong. */
-int32_t gd_error_check(const griddep_error *error);
+enum { GD_LARGEST_STRUCT = 65536 }; /* a size beyond it was never set */
+
+static inline int32_t gd_error_check(const griddep_error *error)
+{
+    return !error || (error->size >= sizeof *error && error->size <= GD_LARGEST_STRUCT)
+               ? GRIDDEP_OK
+               : GRIDDEP_ERROR_STRUCT;
+}
 
 int32_t gd_error_set(griddep_error *error, int32_t status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
@@ -44,8 +52,21 @@ int32_t gd_error_no_number(griddep_error *error, const char *what, const char *n
  * `minimum` existed in the struct's first version: checks the size and the tail, fills what the
  * caller's version lacks with zeros. `name` is the struct's name for the message. `source` begins
  * with its uint32_t size. */
-int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum, const void *source,
-                       const char *name, griddep_error *error);
+int32_t gd_struct_read_other(void *target, uint32_t known, uint32_t minimum, const void *source,
+                             const char *name, griddep_error *error);
+
+static inline int32_t gd_struct_read(void *target, uint32_t known, uint32_t minimum,
+                                     const void *source, const char *name, griddep_error *error)
+{
+    uint32_t size = 0;
+
+    if (source)
+        memcpy(&size, source, sizeof size);
+    if (size != known)
+        return gd_struct_read_other(target, known, minimum, source, name, error);
+    memcpy(target, source, known);
+    return GRIDDEP_OK;
+}
 
 /* The other way, for info structs: copies the library's struct out, as far as the caller's size
  * goes; keeps the caller's size. */

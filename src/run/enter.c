@@ -5,11 +5,14 @@
 #include "run/runtime.h"
 
 static _Thread_local bool inside;
+atomic_uint gd_host_inside;
 
 bool gd_host_mark(bool is_inside)
 {
     const bool before = inside;
 
+    if (is_inside != before)
+        atomic_fetch_add_explicit(&gd_host_inside, is_inside ? 1u : -1u, memory_order_relaxed);
     inside = is_inside;
     return before;
 }
@@ -65,48 +68,38 @@ bool gd_host_put_off(griddep_runtime *runtime, gd_host_end *end, void *object, b
 
 /* ---- context ---- */
 
-static int32_t enter(griddep_runtime *runtime, bool *pushed, griddep_error *error)
+static int32_t push(griddep_runtime *runtime, bool *pushed, griddep_error *error)
 {
-    gd_CUcontext current = NULL;
+    gd_CUresult result = runtime->driver->cuCtxPushCurrent(runtime->context);
+
+    if (result == GD_CUDA_ERROR_INVALID_CONTEXT && runtime->primary)
+        result = GD_CUDA_ERROR_CONTEXT_IS_DESTROYED; /* by a reset */
+    *pushed = result == GD_CUDA_SUCCESS;
+    return *pushed ? GRIDDEP_OK
+                   : gd_driver_fail(runtime->driver, result, error,
+                                    "the runtime's context cannot be made current");
+}
+
+int32_t gd_runtime_enter_slowly(griddep_runtime *runtime, bool current, bool *pushed,
+                                griddep_error *error)
+{
     int32_t status = gd_host_check(error);
 
     *pushed = false;
-    if (status)
-        return status;
-    gd_CUresult result = runtime->driver->cuCtxGetCurrent(&current);
-    if (result != GD_CUDA_SUCCESS || current != runtime->context) {
-        result = runtime->driver->cuCtxPushCurrent(runtime->context);
-        if (result == GD_CUDA_ERROR_INVALID_CONTEXT && runtime->primary)
-            result = GD_CUDA_ERROR_CONTEXT_IS_DESTROYED; /* by a reset */
-        if (result != GD_CUDA_SUCCESS)
-            return gd_driver_fail(runtime->driver, result, error,
-                                  "the runtime's context cannot be made current");
-        *pushed = true;
-    }
-    return GRIDDEP_OK;
-}
-
-int32_t gd_runtime_enter(griddep_runtime *runtime, bool *pushed, griddep_error *error)
-{
-    int32_t status = enter(runtime, pushed, error);
-
+    if (!status && !current)
+        status = push(runtime, pushed, error);
     if (!status && atomic_load_explicit(&runtime->pending, memory_order_relaxed))
         gd_runtime_tidy(runtime);
     return status;
 }
 
-void gd_runtime_leave(const griddep_runtime *runtime, bool pushed)
-{
-    gd_CUcontext popped;
-
-    if (pushed)
-        runtime->driver->cuCtxPopCurrent(&popped);
-}
-
 static int32_t enter_to_end(griddep_runtime *runtime, gd_ending *ending, griddep_error *error)
 {
     *ending = (gd_ending){.mode = GD_CU_STREAM_CAPTURE_MODE_RELAXED};
-    int32_t status = enter(runtime, &ending->pushed, error);
+    int32_t status = gd_host_check(error);
+
+    if (!status && !gd_runtime_is_current(runtime))
+        status = push(runtime, &ending->pushed, error);
     ending->exchanged =
         status != GRIDDEP_ERROR_CALLBACK &&
         runtime->driver->cuThreadExchangeStreamCaptureMode(&ending->mode) == GD_CUDA_SUCCESS;

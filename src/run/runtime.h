@@ -46,18 +46,19 @@ typedef struct gd_limits {
 
 struct griddep_runtime {
     atomic_uint references;
+    int32_t pdl;         /* GRIDDEP_PDL_AUTO, _OFF or _FORCE */
+    bool kill_switch;    /* GRIDDEP_PDL=off */
+    atomic_bool pending; /* there is something in `later` */
     gd_driver *driver;
-    gd_log log;
-    int32_t pdl;      /* GRIDDEP_PDL_AUTO, _OFF or _FORCE */
-    bool kill_switch; /* GRIDDEP_PDL=off */
-    gd_CUdevice device;
     gd_CUcontext context;
+    gd_limits limits;
+    gd_log log;
+    gd_CUdevice device;
     bool primary;        /* the primary context is retained: it is the context, or behind `green` */
     gd_CUgreenCtx green; /* that the context is of, and that the runtime has made; NULL */
     uint32_t part_size, part; /* as the options said; 0, 0: the whole device */
     char device_name[256];
-    char *fallback; /* why auto took the emulated driver, or NULL */
-    gd_limits limits;
+    char *fallback;               /* why auto took the emulated driver, or NULL */
     griddep_runtime_info info;    /* its strings belong to this object */
     struct gd_store *store;       /* NULL: none */
     gd_driver_cache driver_cache; /* strings of info */
@@ -72,7 +73,6 @@ struct griddep_runtime {
                 * ... */
     gd_later *later;            /* modules that captures held, lanes that one had when their chain
                             * ended, and ends that functions which the driver calls put off */
-    atomic_bool pending;        /* there is something in this list */
     struct gd_host_call *calls; /* functions that the driver has still to call */
     pthread_cond_t calls_over;  /* there are none any more */
     uint32_t holds;             /* of graphs on modules that have not ended */
@@ -111,6 +111,7 @@ void gd_runtime_unload(const griddep_runtime *runtime, gd_loaded code);
 
 /* GRIDDEP_ERROR_CALLBACK where the calling thread is in a function that the driver calls. */
 int32_t gd_host_check(griddep_error *error);
+extern atomic_uint gd_host_inside; /* threads that are in such functions */
 
 /* Where the thread is in such a function: `end` is called with the object by the next call in the
  * runtime. False where the thread may end it itself. *lost, which may be NULL, tells that there is
@@ -128,8 +129,35 @@ void gd_runtime_tidy(griddep_runtime *runtime);
 /* Makes the runtime's context current for the calling thread; CALLBACK in a function that the
  * driver calls. *pushed says whether gd_runtime_leave
  * has to undo it. */
-int32_t gd_runtime_enter(griddep_runtime *runtime, bool *pushed, griddep_error *error);
-void gd_runtime_leave(const griddep_runtime *runtime, bool pushed);
+int32_t gd_runtime_enter_slowly(griddep_runtime *runtime, bool current, bool *pushed,
+                                griddep_error *error);
+
+static inline bool gd_runtime_is_current(const griddep_runtime *runtime)
+{
+    gd_CUcontext current;
+
+    return runtime->driver->cuCtxGetCurrent(&current) == GD_CUDA_SUCCESS &&
+           current == runtime->context;
+}
+
+static inline int32_t gd_runtime_enter(griddep_runtime *runtime, bool *pushed, griddep_error *error)
+{
+    const bool inside = atomic_load_explicit(&gd_host_inside, memory_order_relaxed),
+               pending = atomic_load_explicit(&runtime->pending, memory_order_relaxed),
+               current = !inside && gd_runtime_is_current(runtime);
+
+    *pushed = false;
+    return current && !pending ? GRIDDEP_OK
+                               : gd_runtime_enter_slowly(runtime, current, pushed, error);
+}
+
+static inline void gd_runtime_leave(const griddep_runtime *runtime, bool pushed)
+{
+    gd_CUcontext popped;
+
+    if (pushed)
+        runtime->driver->cuCtxPopCurrent(&popped);
+}
 
 /* The same around calls that end what the driver has, which then neither fail in a thread that
  * captures, nor spoil its capture. What is left also where entering fails. */

@@ -166,6 +166,11 @@ static void check_requirements(const griddep_ptx *ptx, const uint8_t *choices,
             first++;
         require(gd_requires_check(terms, &loaded, &outcome) == first,
                 "the whole check finds the same", error);
+        const uint32_t plain[GD_REQUIRE_PLAIN_SHAPE] = {
+            shape[0], shape[1], shape[2], shape[3], shape[4], shape[5], shape[GD_REQUIRE_SHARED]};
+        const bool passes = gd_requires_pass(terms, plain, arguments);
+        require(terms->ranges ? passes == (first == terms->count) : !passes,
+                "a glance finds the same", error);
     }
 }
 

@@ -178,7 +178,7 @@ START_TEST(arguments_change_between_runs)
     ck_assert_uint_eq(instantiations(), is_graph(mode) ? 1 : 0);
     ck_assert_uint_eq(fake_driver_calls("cuGraphExecKernelNodeSetParams"), is_graph(mode) ? 2 : 0);
     pair third = pointers(1, 5);
-    fail_alloc_after(0); /* from the second change of a launch on none takes memory */
+    fail_alloc_after(0); /* what nobody else holds changes without memory */
     int32_t status = griddep_chain_set_arguments(chain, 1, third.list, 2, &error);
     const bool hit = fail_alloc_hit();
     fail_alloc_after(-1);
@@ -186,6 +186,43 @@ START_TEST(arguments_change_between_runs)
     ck_assert(is_graph(mode) || !hit); /* the fake driver takes some */
     run(mode);
     ck_assert_uint_eq(word_of(5, 0), 12);
+}
+END_TEST
+
+/* Other arguments are those of one launch in one set: the other set, a graph that was made of the
+ * chain, and a launch whose change was refused have what they had. The same arguments again are
+ * none of the driver's business. */
+START_TEST(a_change_stays_where_it_is)
+{
+    const int32_t mode = _i;
+    const griddep_argument wrong[] = {{.bytes = 8, .value = buffers[5]}, {.bytes = 4}};
+    griddep_graph *graph = NULL;
+    uint32_t set;
+
+    write_word(4, 40);
+    write_word(5, 50);
+    add("step", NULL, 0, 1);
+    ck_good(griddep_chain_add_argument_set(chain, &set, &error));
+    run(mode);
+    ck_good(griddep_graph_from_chain(chain, mode, &graph, &error));
+    for (int turn = 0; turn < 2; turn++) {
+        ck_good(griddep_chain_set_arguments(chain, 0, pointers(4, 2).list, 2, &error));
+        ck_status(griddep_chain_set_arguments(chain, 0, wrong, 2, &error), GRIDDEP_ERROR_SIGNATURE);
+        ck_good(griddep_chain_set_argument(chain, 0, 0, pointers(4, 2).list, &error));
+        ck_good(griddep_chain_set_argument(chain, 0, 1, pointers(4, 2).list + 1, &error));
+        ck_assert_uint_eq(fake_driver_calls("cuGraphExecKernelNodeSetParams"),
+                          is_graph(mode) ? 1 : 0);
+        run(mode);
+        ck_assert_uint_eq(word_of(2, 0), 41);
+    }
+    write_word(1, 0);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
+    ck_assert_uint_eq(word_of(1, 0), 1);
+    write_word(1, 0);
+    ck_good(griddep_chain_select_argument_set(chain, set, &error));
+    run(mode);
+    ck_assert_uint_eq(word_of(1, 0), 1);
+    griddep_graph_destroy(graph);
 }
 END_TEST
 
@@ -972,6 +1009,7 @@ int main(void)
     TCase *open = tcase_create("open");
     tcase_add_checked_fixture(open, setup, close_all);
     tcase_add_loop_test(open, arguments_change_between_runs, 0, GRIDDEP_MODE_COUNT);
+    tcase_add_loop_test(open, a_change_stays_where_it_is, 0, GRIDDEP_MODE_COUNT);
     tcase_add_test(open, old_drivers_capture_anew);
     tcase_add_loop_test(open, configurations_change_between_runs, 0, GRIDDEP_MODE_COUNT);
     tcase_add_test(open, bad_changes_are_refused);

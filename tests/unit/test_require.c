@@ -1175,6 +1175,12 @@ START_TEST(a_launch_of_a_chain_is_refused)
     ck_assert_uint_eq(griddep_chain_length(chain), 0);
     ck_assert_int_eq(griddep_chain_add(chain, road, &road_config, road_arguments, 2, &error),
                      GRIDDEP_OK);
+    for (int i = 0; i < 2; i++) {
+        ck_refused(griddep_chain_set_arguments(chain, 0, road_others, 2, &error), COLUMNS);
+        ck_refused(griddep_chain_set_config(chain, 0, &road_wrong, &error), BLOCK);
+        ck_assert_int_eq(griddep_chain_set_arguments(chain, 0, road_arguments, 2, &error),
+                         GRIDDEP_OK);
+    }
     griddep_chain_destroy(chain);
 }
 END_TEST

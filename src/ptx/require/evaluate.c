@@ -49,6 +49,35 @@ void gd_requires_load(const gd_requires *terms, const uint32_t shape[GD_REQUIRE_
         launch->values[GD_REQUIRE_CONSTANTS + i] = terms->constants[i];
 }
 
+/* ---- ranges ---- */
+
+static bool lies_in(uint64_t value, const gd_require_range *range)
+{
+    return (value & range->mask) - range->low <= range->span;
+}
+
+bool gd_requires_pass(const gd_requires *terms, const uint32_t shape[GD_REQUIRE_PLAIN_SHAPE],
+                      void *const *arguments)
+{
+    const gd_require_range *range = terms->ranges;
+
+    if (!range)
+        return false;
+    const gd_require_range *const of_arguments = range + terms->shape_range_count,
+                                  *const end = range + terms->range_count;
+    if (!shape)
+        range = of_arguments;
+    for (; range < of_arguments; range++) {
+        if (!lies_in(shape[range->index], range))
+            return false;
+    }
+    for (; range < end; range++) {
+        if (!lies_in(read_argument(arguments[range->index], range->bytes), range))
+            return false;
+    }
+    return true;
+}
+
 /* ---- steps ---- */
 
 static bool compare(uint64_t left, uint64_t right, uint8_t orders)

@@ -91,6 +91,83 @@ static const void *copy_list(gd_require_reader *reader, const void *list, size_t
     return made;
 }
 
+/* Where a number lies that is compared so; false: everywhere or nowhere, or it is no range. */
+static bool make_range(uint8_t orders, uint64_t to, gd_require_range *range)
+{
+    switch (orders & ~GD_REQUIRE_UNORDERED) {
+    case GD_REQUIRE_EQUAL:
+        range->low = to;
+        range->span = 0;
+        return true;
+    case GD_REQUIRE_LESS:
+        range->low = 0;
+        range->span = to - 1;
+        return to > 0;
+    case GD_REQUIRE_LESS | GD_REQUIRE_EQUAL:
+        range->low = 0;
+        range->span = to;
+        return true;
+    case GD_REQUIRE_GREATER:
+        range->low = to + 1;
+        range->span = UINT64_MAX - range->low;
+        return to < UINT64_MAX;
+    case GD_REQUIRE_GREATER | GD_REQUIRE_EQUAL:
+        range->low = to;
+        range->span = UINT64_MAX - to;
+        return true;
+    case GD_REQUIRE_GREATER | GD_REQUIRE_LESS:
+        range->low = to + 1;
+        range->span = UINT64_MAX - 1;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A step as a range; *of_shape: it reads the shape. */
+static bool read_range(const gd_require_reader *reader, const gd_require_step *step,
+                       gd_require_range *range, bool *of_shape)
+{
+    if (step->op != GD_REQUIRE_COMPARE || step->then || step->otherwise ||
+        step->left >= GD_REQUIRE_CONSTANTS || step->right < GD_REQUIRE_CONSTANTS ||
+        step->right >= GD_REQUIRE_RESULTS)
+        return false;
+    const gd_require_name *name = &reader->names[step->left];
+    *range = (gd_require_range){
+        .mask = UINT64_MAX >> step->dropped, .index = name->index, .bytes = name->bytes};
+    *of_shape = name->kind == GD_REQUIRE_KIND_SHAPE;
+    if (*of_shape && name->index == GD_REQUIRE_SHARED)
+        range->index = GD_REQUIRE_PLAIN_SHARED;
+    else if (*of_shape ? name->index >= GD_REQUIRE_CLUSTER : name->kind != GD_REQUIRE_KIND_INTEGER)
+        return false;
+    return make_range(step->result, reader->constants[step->right - GD_REQUIRE_CONSTANTS], range);
+}
+
+/* Where each condition is a range, or several that are joined by &&: most are, and launches look at
+ * these in place of the steps. */
+static void keep_ranges(gd_require_reader *reader, gd_requires *terms)
+{
+    const uint32_t first = reader->count ? reader->list[0].step : 0,
+                   end = reader->count ? reader->list[reader->count - 1].step_end : 0;
+    gd_require_range *ranges = gd_arena_array(reader->arena, end - first, sizeof *ranges), range;
+    uint32_t counts[2] = {0, 0};
+    bool of_shape;
+
+    reader->no_memory |= !ranges;
+    for (int shape = 1; shape >= 0 && ranges; shape--) {
+        for (uint32_t i = first; i < end; i++) {
+            if (!read_range(reader, &reader->steps[i], &range, &of_shape))
+                return;
+            if (of_shape == (shape == 1))
+                ranges[counts[0] + counts[1]] = range;
+            counts[shape] += of_shape == (shape == 1);
+        }
+    }
+    terms->ranges = ranges;
+    terms->shape_range_count = counts[1];
+    terms->range_count = counts[0] + counts[1];
+}
+
 static void finish(gd_require_reader *reader, gd_requires *terms)
 {
     terms->name_count = reader->name_count;
@@ -106,6 +183,7 @@ static void finish(gd_require_reader *reader, gd_requires *terms)
     terms->list = copy_list(reader, reader->list, reader->count, sizeof *terms->list);
     terms->extents =
         copy_list(reader, reader->extents, reader->extent_count, sizeof *terms->extents);
+    keep_ranges(reader, terms);
 }
 
 /* Extents come first, since conditions may speak of them. */

@@ -105,6 +105,17 @@ typedef struct gd_requirement {
     int32_t line, column; /* of the PTX text */
 } gd_requirement;
 
+/* A comparison of one number with a constant: behind the mask the number lies at most `span` above
+ * `low`, in 64 bits that wrap. */
+typedef struct gd_require_range {
+    uint64_t mask, low, span;
+    uint16_t index; /* of the parameter, or of the plain shape */
+    uint8_t bytes;  /* of the parameter */
+} gd_require_range;
+
+/* What ranges read of a shape: grid, block, dynamic shared bytes. */
+enum { GD_REQUIRE_PLAIN_SHARED = 6, GD_REQUIRE_PLAIN_SHAPE };
+
 /* How many bytes from its address on a launch may touch. */
 typedef struct gd_require_extent {
     uint16_t step, step_end;
@@ -121,6 +132,8 @@ typedef struct gd_requires {
     const gd_require_step *steps;
     const gd_requirement *list;
     const gd_require_extent *extents;
+    const gd_require_range *ranges; /* of the shape first; NULL: not all conditions are ranges */
+    uint32_t shape_range_count, range_count;
     uint32_t name_count, constant_count, count, extent_count, map_count;
     uint16_t maps[GD_REQUIRE_LIMIT_MAPS]; /* parameters */
     gd_arena arena;                       /* of all of it */
@@ -162,6 +175,10 @@ typedef enum gd_require_outcome {
  * tensor map is understood. */
 void gd_requires_load(const gd_requires *terms, const uint32_t shape[GD_REQUIRE_SHAPE],
                       void *const *arguments, bool maps, gd_require_launch *launch);
+
+/* Whether all conditions hold, where a glance tells. `shape` NULL: it did so before. */
+bool gd_requires_pass(const gd_requires *terms, const uint32_t shape[GD_REQUIRE_PLAIN_SHAPE],
+                      void *const *arguments);
 
 gd_require_outcome gd_requirement_evaluate(const gd_requires *terms,
                                            const gd_requirement *requirement,

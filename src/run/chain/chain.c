@@ -69,7 +69,6 @@ bool gd_chain_has_large(const griddep_chain *chain)
 static void destroy_launch(gd_chain_launch *launch)
 {
     gd_call_release(launch->call);
-    gd_call_release(launch->spare);
     griddep_ptx_destroy((griddep_ptx *)(uintptr_t)launch->given.ptx);
     free((char *)(uintptr_t)launch->given.entry);
     free((char *)(uintptr_t)launch->given.name);

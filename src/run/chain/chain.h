@@ -38,8 +38,7 @@ typedef struct gd_chain_launch {
     /* Owned, with the elements of uses; ptx is held. Uses are NULL, or of size 0, where nothing was
      * said. Of a kernel with a call, that tells ptx, entry, pdl and traits. */
     gd_check_launch given;
-    gd_call *call;  /* NULL in a chain without a runtime, and of what is no kernel */
-    gd_call *spare; /* one like it, to pack other arguments into; NULL: there is none */
+    gd_call *call;               /* NULL in a chain without a runtime, and of what is no kernel */
     gd_chain_address *addresses; /* by argument, in a chain without a runtime; NULL: not known */
     gd_chain_move move;          /* of what is no kernel */
     gd_chain_large *large;       /* NULL: it is none */
@@ -77,19 +76,24 @@ typedef struct gd_chain_graph {
     griddep_graph *graph; /* NULL: not made yet, or captured */
     gd_CUgraphExec exec;  /* captured, where the driver takes programmatic edges in no other way */
     int8_t *edges;        /* of one round, for each launch, as griddep_hop_info.edge */
+    uint32_t rounds;
 } gd_chain_graph;
 
 /* Graphs are of 1, 2, 4, ... rounds. */
-enum { GD_CHAIN_POWERS = 11, GD_CHAIN_MOST_NODES = 1024 };
+enum {
+    GD_CHAIN_POWERS = 11,
+    GD_CHAIN_GRAPHS = GRIDDEP_MODE_COUNT * GD_CHAIN_POWERS,
+    GD_CHAIN_MOST_NODES = 1024
+};
 
 /* What a set of arguments has to itself. */
 typedef struct gd_chain_set {
     gd_call **calls;      /* by launch, while another set is selected: then they stand in the */
     gd_chain_move *moves; /* launches */
-    gd_chain_graph graphs[GRIDDEP_MODE_COUNT][GD_CHAIN_POWERS]; /* of stream modes: the order of
-                                                                 * lanes, which nobody
-                                                                 * instantiates */
-    uint64_t made;     /* a bit for each of them that there is: mode * GD_CHAIN_POWERS + power */
+    gd_chain_graph graphs[GD_CHAIN_GRAPHS]; /* at mode * GD_CHAIN_POWERS + power; of stream modes:
+                                             * the order of lanes, which nobody instantiates */
+    uint64_t made;                          /* a bit for each of them that there is */
+    uint32_t nodes;                         /* of each launch, in all of them */
     int32_t proof;     /* whether round may follow round early: 1, 0; -1: not looked at */
     griddep_use *uses; /* that the proof was made with */
     bool *held;        /* by launch, as in the launches; NULL: not looked at */

@@ -93,33 +93,36 @@ static void select_set(griddep_chain *chain, uint32_t to)
 
 /* ---- one launch ---- */
 
-/* Changes the node of a launch in one graph, in each of its rounds; false: the driver does not. */
-static bool change_graph(const griddep_chain *chain, const gd_chain_graph *graph, uint32_t index,
-                         uint32_t rounds, gd_call *call, const gd_graph_node *move)
+/* Changes the nodes of a launch in all graphs of a set, in each of their rounds. What was captured
+ * cannot be changed. */
+static inline void change_calls(const griddep_chain *chain, gd_chain_set *set, uint32_t index,
+                                gd_call *call)
 {
-    int32_t status = graph->exec ? GRIDDEP_ERROR_UNSUPPORTED : GRIDDEP_OK;
-
-    for (uint32_t round = 0; round < rounds && graph->graph && !status; round++) {
-        const uint32_t node = round * chain->count + index;
-        status = call ? gd_graph_set_call(graph->graph, node, call, NULL)
-                      : gd_graph_set_move(graph->graph, node, move, NULL);
+    for (uint64_t left = set->made; left; left &= left - 1) {
+        const gd_chain_graph *graph = &set->graphs[__builtin_ctzll(left)];
+        for (uint32_t round = 0; round < graph->rounds; round++) {
+            if (graph->exec ||
+                gd_graph_set_call(graph->graph, round * chain->count + index, call, NULL)) {
+                gd_chain_drop_set_graphs(chain, set);
+                return;
+            }
+        }
     }
-    return !status;
 }
 
-/* All graphs of a set. */
-static void change_graphs(const griddep_chain *chain, gd_chain_set *set, uint32_t index,
-                          gd_call *call, const gd_graph_node *move)
+static void change_moves(const griddep_chain *chain, gd_chain_set *set, uint32_t index,
+                         const gd_graph_node *move)
 {
-    bool changed = true;
-
-    for (uint64_t left = set->made; left && changed; left &= left - 1) {
-        const uint32_t at = (uint32_t)__builtin_ctzll(left), power = at % GD_CHAIN_POWERS;
-        changed = change_graph(chain, &set->graphs[at / GD_CHAIN_POWERS][power], index,
-                               UINT32_C(1) << power, call, move);
+    for (uint64_t left = set->made; left; left &= left - 1) {
+        const gd_chain_graph *graph = &set->graphs[__builtin_ctzll(left)];
+        for (uint32_t round = 0; round < graph->rounds; round++) {
+            if (graph->exec ||
+                gd_graph_set_move(graph->graph, round * chain->count + index, move, NULL)) {
+                gd_chain_drop_set_graphs(chain, set);
+                return;
+            }
+        }
     }
-    if (!changed)
-        gd_chain_drop_set_graphs(chain, set);
 }
 
 /* What a hop of a group does is the same on all members: its addresses alone are this one's. */
@@ -132,8 +135,7 @@ static int32_t refuse_hop(const griddep_chain *chain, uint32_t index, griddep_er
                         index, gd_chain_name(&chain->launches[index]));
 }
 
-/* The launch, where it is a kernel's in a chain that can be run. */
-static int32_t find_kernel(griddep_chain *chain, uint32_t index, griddep_error *error)
+static int32_t refuse_kernel(const griddep_chain *chain, uint32_t index, griddep_error *error)
 {
     int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
 
@@ -141,31 +143,47 @@ static int32_t find_kernel(griddep_chain *chain, uint32_t index, griddep_error *
         return status;
     if (index >= chain->count)
         return gd_chain_no_launch(chain, index, error);
-    if (chain->launches[index].large)
-        return refuse_hop(chain, index, error);
-    return chain->launches[index].call
-               ? GRIDDEP_OK
+    return chain->launches[index].large
+               ? refuse_hop(chain, index, error)
                : gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "launch %" PRIu32 " is a %s", index,
                               gd_chain_kernel_name(&chain->launches[index]));
 }
 
-static int32_t set_arguments(griddep_chain *chain, uint32_t index,
-                             const griddep_argument *arguments, uint32_t count,
-                             griddep_error *error)
+/* Whether the launch is a kernel's in a chain that can be run. */
+static inline int32_t find_kernel(const griddep_chain *chain, uint32_t index, griddep_error *error)
 {
-    gd_chain_launch *launch = &chain->launches[index];
-    gd_call *call = launch->spare && gd_call_is_alone(launch->spare) ? launch->spare : NULL;
-    int32_t status = call ? gd_call_pack_again(call, arguments, count, error)
-                          : gd_call_with_arguments(launch->call, arguments, count, &call, error);
+    return chain && chain->runtime && index < chain->count && chain->launches[index].call &&
+                   !gd_error_check(error)
+               ? GRIDDEP_OK
+               : refuse_kernel(chain, index, error);
+}
 
-    if (status)
+/* Nobody but the chain and the set's own graphs holds the launch's call. */
+static bool is_own(const gd_chain_set *set, const gd_call *call)
+{
+    return atomic_load_explicit(&call->references, memory_order_acquire) == 1 + set->nodes;
+}
+
+static inline int32_t set_arguments(griddep_chain *chain, uint32_t index,
+                                    const griddep_argument *arguments, uint32_t count,
+                                    griddep_error *error)
+{
+    gd_chain_set *set = chain->sets[chain->set];
+    gd_chain_launch *launch = &chain->launches[index];
+    gd_call *call = launch->call;
+    bool changed = true;
+    int32_t status = is_own(set, call)
+                         ? gd_call_change(call, arguments, count, &changed, error)
+                         : gd_call_with_arguments(call, arguments, count, &call, error);
+
+    if (status || !changed)
         return status;
-    change_graphs(chain, chain->sets[chain->set], index, call, NULL);
-    if (call != launch->spare)
-        gd_call_release(launch->spare);
+    change_calls(chain, set, index, call);
+    if (call != launch->call) {
+        gd_call_release(launch->call);
+        launch->call = call;
+    }
     gd_chain_forget_held(chain);
-    launch->spare = launch->call; /* the next change needs no memory */
-    launch->call = call;
     return GRIDDEP_OK;
 }
 
@@ -197,12 +215,10 @@ static int32_t make_calls(griddep_chain *chain, uint32_t index, const griddep_la
 
 static void set_calls(griddep_chain *chain, uint32_t index, gd_call **calls)
 {
-    gd_call_release(chain->launches[index].spare);
-    chain->launches[index].spare = NULL;
     for (uint32_t set = 0; set < chain->set_count; set++) {
         gd_call **place = call_of(chain, set, index);
         if (keeps_nodes(*place, calls[set]))
-            change_graphs(chain, chain->sets[set], index, calls[set], NULL);
+            change_calls(chain, chain->sets[set], index, calls[set]);
         else
             gd_chain_drop_set_graphs(chain, chain->sets[set]);
         gd_call_release(*place);
@@ -248,7 +264,7 @@ static int32_t set_move(griddep_chain *chain, uint32_t index, int32_t node,
     status = gd_chain_check_move(node, move, error);
     if (status)
         return status;
-    change_graphs(chain, chain->sets[chain->set], index, NULL, &changed);
+    change_moves(chain, chain->sets[chain->set], index, &changed);
     launch->move = *move;
     gd_chain_forget_held(chain);
     return GRIDDEP_OK;

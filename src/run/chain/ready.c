@@ -20,13 +20,19 @@
 
 gd_chain_graph *gd_chain_graph_of(const griddep_chain *chain, int32_t mode, uint32_t power)
 {
-    return &chain->sets[chain->set]->graphs[mode][power];
+    return &chain->sets[chain->set]->graphs[mode * GD_CHAIN_POWERS + (int32_t)power];
 }
 
 void gd_chain_note_graph(const griddep_chain *chain, int32_t mode, uint32_t power)
 {
-    _Static_assert(GRIDDEP_MODE_COUNT * GD_CHAIN_POWERS <= 64, "one bit each");
-    chain->sets[chain->set]->made |= UINT64_C(1) << (mode * GD_CHAIN_POWERS + (int32_t)power);
+    gd_chain_set *set = chain->sets[chain->set];
+    const uint32_t at = (uint32_t)mode * GD_CHAIN_POWERS + power;
+    gd_chain_graph *graph = &set->graphs[at];
+
+    _Static_assert(GD_CHAIN_GRAPHS <= 64, "one bit each");
+    set->made |= UINT64_C(1) << at;
+    graph->rounds = UINT32_C(1) << power;
+    set->nodes += graph->graph ? graph->rounds : 0;
 }
 
 static void drop_graph(const griddep_chain *chain, gd_chain_graph *graph)
@@ -46,11 +52,9 @@ static void drop_graph(const griddep_chain *chain, gd_chain_graph *graph)
 
 void gd_chain_drop_set_graphs(const griddep_chain *chain, gd_chain_set *set)
 {
-    for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && set->made; mode++) {
-        for (uint32_t power = 0; power < GD_CHAIN_POWERS; power++)
-            drop_graph(chain, &set->graphs[mode][power]);
-    }
-    set->made = 0;
+    for (uint32_t at = 0; at < GD_CHAIN_GRAPHS && set->made; at++)
+        drop_graph(chain, &set->graphs[at]);
+    set->made = set->nodes = 0;
     set->proof = -1;
 }
 

@@ -28,11 +28,9 @@ static int32_t tell_driver(griddep_graph *graph, uint32_t index, const gd_call *
     const gd_driver *driver = graph->runtime->driver;
     gd_CUgraphNode node = graph->nodes[index].handle;
     const gd_CUDA_KERNEL_NODE_PARAMS params = gd_call_params(call);
-
-    if (!graph->adopted && !graph->exec)
-        return GRIDDEP_OK;
     gd_CUresult result =
         graph->adopted ? driver->cuGraphKernelNodeSetParams(node, &params) : GD_CUDA_SUCCESS;
+
     if (result == GD_CUDA_SUCCESS && graph->exec) {
         result = driver->cuGraphExecKernelNodeSetParams(graph->exec, node, &params);
         if (result != GD_CUDA_SUCCESS && graph->adopted)
@@ -49,9 +47,10 @@ int32_t gd_graph_set_call(griddep_graph *graph, uint32_t index, gd_call *call, g
 
     if (status)
         return status;
-    status = tell_driver(graph, index, call, error);
+    if (graph->adopted || graph->exec)
+        status = tell_driver(graph, index, call, error);
     gd_runtime_leave(graph->runtime, pushed);
-    if (status)
+    if (status || call == node->call)
         return status;
     gd_call_hold(call);
     gd_call_release(node->call);

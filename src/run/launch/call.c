@@ -8,38 +8,29 @@
 #include "run/module/module.h"
 #include "run/launch/require.h"
 
+/* One piece of memory has all that a change of arguments touches. */
 static gd_call *allocate(griddep_kernel *kernel)
 {
-    gd_call *call = calloc(1, sizeof *call);
+    const size_t count = (size_t)kernel->info.parameter_count;
+    const size_t packed = (sizeof(gd_call) + count * sizeof(void *) + 15) / 16 * 16;
+    gd_call *call = calloc(1, packed + kernel->info.parameter_bytes);
 
     if (!call)
         return NULL;
     atomic_init(&call->references, 1u);
     call->kernel = kernel;
+    call->pointers = (void **)(call + 1);
+    call->packed = (unsigned char *)call + packed;
+    for (uint32_t i = 0; i < count; i++)
+        call->pointers[i] = call->packed + kernel->parameters[i].offset;
     gd_module_hold(kernel->module);
     return call;
 }
 
-static int32_t allocate_arguments(gd_call *call, griddep_error *error)
+static void pack(gd_call *call, void *const *arguments)
 {
-    const griddep_kernel *kernel = call->kernel;
-
-    call->packed = calloc(1, (size_t)kernel->info.parameter_bytes + 1);
-    call->pointers = calloc((size_t)kernel->info.parameter_count + 1, sizeof *call->pointers);
-    if (!call->packed || !call->pointers)
-        return gd_error_memory(error);
-    for (uint32_t i = 0; i < kernel->info.parameter_count; i++)
-        call->pointers[i] = call->packed + kernel->parameters[i].offset;
-    return GRIDDEP_OK;
-}
-
-static int32_t pack(gd_call *call, const griddep_argument *arguments, griddep_error *error)
-{
-    int32_t status = allocate_arguments(call, error);
-
-    for (uint32_t i = 0; !status && i < call->kernel->info.parameter_count; i++)
-        memcpy(call->pointers[i], gd_launch_argument_data(&arguments[i]), arguments[i].bytes);
-    return status;
+    for (uint32_t i = 0; i < call->kernel->info.parameter_count; i++)
+        memcpy(call->pointers[i], arguments[i], call->kernel->argument_bytes[i]);
 }
 
 /* Keeps a launch; its attributes in as much memory as they need. */
@@ -95,61 +86,97 @@ int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *conf
                        const griddep_argument *arguments, uint32_t argument_count,
                        const gd_call_owner *owner, gd_call **call, griddep_error *error)
 {
-    int32_t status = gd_launch_check_arguments(kernel, arguments, argument_count, error);
+    void *few[GD_KERNEL_FEW], **pointers;
+    int32_t status = gd_launch_point(kernel, arguments, argument_count, few, &pointers, error);
 
     if (status)
         return status;
     gd_call *made = allocate(kernel);
-    if (!made)
-        return gd_error_memory(error);
-    status = configure(made, config, owner, error);
+    status = made ? configure(made, config, owner, error) : gd_error_memory(error);
     if (!status)
-        status = pack(made, arguments, error);
+        pack(made, pointers);
     if (!status)
         status = gd_require_check(kernel, &made->launch, made->pointers, error);
+    if (pointers != few)
+        free(pointers);
     return finish(made, status, call);
 }
 
 int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments,
                                uint32_t argument_count, gd_call **changed, griddep_error *error)
 {
-    int32_t status = gd_launch_check_arguments(call->kernel, arguments, argument_count, error);
+    void *few[GD_KERNEL_FEW], **pointers;
+    int32_t status =
+        gd_launch_point(call->kernel, arguments, argument_count, few, &pointers, error);
 
     if (status)
         return status;
     gd_call *made = allocate(call->kernel);
-    if (!made)
-        return gd_error_memory(error);
-    status = keep_launch(made, &call->launch, error);
+    status = made ? keep_launch(made, &call->launch, error) : gd_error_memory(error);
     if (!status)
-        status = pack(made, arguments, error);
+        pack(made, pointers);
     if (!status)
-        status = gd_require_check(made->kernel, &made->launch, made->pointers, error);
+        status = gd_require_check_arguments(made->kernel, &made->launch, made->pointers, error);
+    if (pointers != few)
+        free(pointers);
     return finish(made, status, changed);
 }
 
-bool gd_call_is_alone(const gd_call *call)
+static bool replace_bytes(void *kept, const void *with, uint64_t bytes)
 {
-    return atomic_load_explicit(&call->references, memory_order_acquire) == 1;
+    const bool other = memcmp(kept, with, bytes);
+
+    if (other) /* else they may be the same memory */
+        memcpy(kept, with, bytes);
+    return other;
 }
 
-int32_t gd_call_pack_again(gd_call *call, const griddep_argument *arguments,
-                           uint32_t argument_count, griddep_error *error)
+/* Whether some are other ones. Most have eight bytes or four. */
+static inline bool replace(void *const *kept, void *const *with, const uint64_t *bytes,
+                           uint32_t count)
 {
-    int32_t status = gd_launch_check_arguments(call->kernel, arguments, argument_count, error);
+    uint64_t differs = 0;
 
-    for (uint32_t i = 0; !status && i < argument_count; i++)
-        memcpy(call->pointers[i], gd_launch_argument_data(&arguments[i]), arguments[i].bytes);
-    return status ? status : gd_require_check(call->kernel, &call->launch, call->pointers, error);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t old = 0, new = 0;
+        switch (bytes[i]) {
+        case 8:
+            memcpy(&old, kept[i], 8);
+            memcpy(&new, with[i], 8);
+            memcpy(kept[i], &new, 8);
+            break;
+        case 4:
+            memcpy(&old, kept[i], 4);
+            memcpy(&new, with[i], 4);
+            memcpy(kept[i], &new, 4);
+            break;
+        default:
+            new = replace_bytes(kept[i], with[i], bytes[i]);
+        }
+        differs |= old ^ new;
+    }
+    return differs != 0;
 }
 
-static int32_t copy_arguments(gd_call *made, const gd_call *call, griddep_error *error)
+int32_t gd_call_change(gd_call *call, const griddep_argument *arguments, uint32_t argument_count,
+                       bool *changed, griddep_error *error)
 {
-    int32_t status = allocate_arguments(made, error);
+    void *few[GD_KERNEL_FEW], **pointers;
+    const griddep_kernel *kernel = call->kernel;
+    int32_t status = gd_launch_point(kernel, arguments, argument_count, few, &pointers, error);
 
-    if (!status)
-        memcpy(made->packed, call->packed, (size_t)call->kernel->info.parameter_bytes);
+    if (status)
+        return status;
+    status = gd_require_check_arguments(kernel, &call->launch, pointers, error);
+    *changed = !status && replace(call->pointers, pointers, kernel->argument_bytes, argument_count);
+    if (pointers != few)
+        free(pointers);
     return status;
+}
+
+static void copy_arguments(gd_call *made, const gd_call *call)
+{
+    memcpy(made->packed, call->packed, (size_t)call->kernel->info.parameter_bytes);
 }
 
 int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config,
@@ -161,7 +188,7 @@ int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *co
         return gd_error_memory(error);
     int32_t status = configure(made, config, owner, error);
     if (!status)
-        status = copy_arguments(made, call, error);
+        copy_arguments(made, call);
     if (!status)
         status = gd_require_check(made->kernel, &made->launch, made->pointers, error);
     return finish(made, status, changed);
@@ -206,7 +233,7 @@ int32_t gd_call_with_kernel(const gd_call *call, griddep_kernel *kernel,
         return gd_error_memory(error);
     int32_t status = configure(made, config ? config : &same, &nobody, error);
     if (!status)
-        status = copy_arguments(made, call, error);
+        copy_arguments(made, call);
     if (!status)
         status = gd_require_check(kernel, &made->launch, made->pointers, error);
     return finish(made, status, changed);
@@ -224,8 +251,6 @@ void gd_call_release(gd_call *call)
         return;
     gd_module_release(call->kernel->module);
     free(call->launch.attributes);
-    free(call->packed);
-    free(call->pointers);
     free(call);
 }
 
@@ -235,19 +260,4 @@ bool gd_call_same_attributes(const gd_call *a, const gd_call *b)
 
     return count == b->launch.attribute_count && !memcmp(a->launch.attributes, b->launch.attributes,
                                                          count * sizeof *a->launch.attributes);
-}
-
-gd_CUDA_KERNEL_NODE_PARAMS gd_call_params(const gd_call *call)
-{
-    const gd_CUlaunchConfig *config = &call->launch.config;
-
-    return (gd_CUDA_KERNEL_NODE_PARAMS){.func = call->kernel->function,
-                                        .gridDimX = config->gridDimX,
-                                        .gridDimY = config->gridDimY,
-                                        .gridDimZ = config->gridDimZ,
-                                        .blockDimX = config->blockDimX,
-                                        .blockDimY = config->blockDimY,
-                                        .blockDimZ = config->blockDimZ,
-                                        .sharedMemBytes = config->sharedMemBytes,
-                                        .kernelParams = call->pointers};
 }

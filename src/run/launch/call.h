@@ -1,6 +1,6 @@
 /* A launch that is kept: configuration and arguments checked once, in the driver's terms. Chains
- * and kernel nodes of graphs are made of them. A call that was made never changes, so that threads
- * may share it. */
+ * and kernel nodes of graphs are made of them. A call that several hold never changes, so that
+ * threads may share it. */
 #ifndef GD_RUN_CALL_H
 #define GD_RUN_CALL_H
 
@@ -12,9 +12,9 @@
 typedef struct gd_call {
     atomic_uint references;
     griddep_kernel *kernel; /* its module is held */
+    void **pointers;        /* to each of the arguments, in `packed` */
+    unsigned char *packed;  /* behind this struct */
     gd_launch launch;
-    unsigned char *packed; /* the arguments' bytes */
-    void **pointers;       /* to each of them */
 } gd_call;
 
 /* Who the call is for, in messages: what it must not have a stream for, and where one is given. */
@@ -31,11 +31,10 @@ int32_t gd_call_create(griddep_kernel *kernel, const griddep_launch_config *conf
 /* A call like another one with other arguments, or with another configuration. */
 int32_t gd_call_with_arguments(const gd_call *call, const griddep_argument *arguments,
                                uint32_t argument_count, gd_call **changed, griddep_error *error);
-/* The same with a call like that one which nobody else holds, as it is after a failure too: the
- * arguments are packed into it. */
-bool gd_call_is_alone(const gd_call *call);
-int32_t gd_call_pack_again(gd_call *call, const griddep_argument *arguments,
-                           uint32_t argument_count, griddep_error *error);
+/* The same in a call that nobody holds who counts on its arguments, which a failure leaves as they
+ * are. *changed: they are other ones now. */
+int32_t gd_call_change(gd_call *call, const griddep_argument *arguments, uint32_t argument_count,
+                       bool *changed, griddep_error *error);
 int32_t gd_call_with_config(const gd_call *call, const griddep_launch_config *config,
                             const gd_call_owner *owner, gd_call **changed, griddep_error *error);
 
@@ -55,6 +54,19 @@ void gd_call_release(gd_call *call); /* takes NULL */
 bool gd_call_same_attributes(const gd_call *a, const gd_call *b);
 
 /* The call as a kernel node. */
-gd_CUDA_KERNEL_NODE_PARAMS gd_call_params(const gd_call *call);
+static inline gd_CUDA_KERNEL_NODE_PARAMS gd_call_params(const gd_call *call)
+{
+    const gd_CUlaunchConfig *config = &call->launch.config;
+
+    return (gd_CUDA_KERNEL_NODE_PARAMS){.func = call->kernel->function,
+                                        .gridDimX = config->gridDimX,
+                                        .gridDimY = config->gridDimY,
+                                        .gridDimZ = config->gridDimZ,
+                                        .blockDimX = config->blockDimX,
+                                        .blockDimY = config->blockDimY,
+                                        .blockDimZ = config->blockDimZ,
+                                        .sharedMemBytes = config->sharedMemBytes,
+                                        .kernelParams = call->pointers};
+}
 
 #endif

@@ -16,7 +16,7 @@
 #include "run/module/module.h"
 #include "run/launch/require.h"
 
-enum { CONFIG_MINIMUM = offsetof(griddep_launch_config, name), POINTERS_ON_STACK = 64 };
+enum { CONFIG_MINIMUM = offsetof(griddep_launch_config, name) };
 
 _Static_assert(sizeof(griddep_attribute) == sizeof(gd_CUlaunchAttribute),
                "griddep_attribute mirrors CUlaunchAttribute");
@@ -236,11 +236,6 @@ int32_t gd_launch_decide(const griddep_kernel *kernel, int32_t pdl)
 
 /* ---- arguments ---- */
 
-const void *gd_launch_argument_data(const griddep_argument *argument)
-{
-    return argument->data ? argument->data : &argument->value;
-}
-
 static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argument *argument,
                                uint32_t index, griddep_error *error)
 {
@@ -262,8 +257,8 @@ static int32_t refuse_argument(const griddep_kernel *kernel, const griddep_argum
     return GRIDDEP_ERROR_SIGNATURE;
 }
 
-int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments,
-                                  uint32_t count, griddep_error *error)
+static int32_t refuse_arguments(const griddep_kernel *kernel, const griddep_argument *arguments,
+                                uint32_t count, griddep_error *error)
 {
     if (!kernel->info.parameters_known)
         return gd_error_set(error, GRIDDEP_ERROR_UNSUPPORTED,
@@ -278,12 +273,27 @@ int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_ar
                             gd_plural(count, "is", "are"));
     if (count && !arguments)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "arguments is NULL");
+    return GRIDDEP_OK;
+}
+
+int32_t gd_launch_point_many(const griddep_kernel *kernel, const griddep_argument *arguments,
+                             uint32_t count, void **few, void ***pointers, griddep_error *error)
+{
+    int32_t status = refuse_arguments(kernel, arguments, count, error);
+
+    if (status)
+        return status;
     for (uint32_t i = 0; i < count; i++) {
         const griddep_argument *argument = &arguments[i];
-        if (argument->bytes != kernel->parameters[i].bytes || argument->reserved ||
-            (!argument->data && argument->bytes > 8))
+        if (argument->bytes != kernel->argument_bytes[i] || argument->reserved ||
+            (!argument->data && argument->bytes > sizeof argument->value))
             return refuse_argument(kernel, argument, i, error);
     }
+    *pointers = count > GD_KERNEL_FEW ? malloc(count * sizeof(void *)) : few;
+    if (!*pointers)
+        return gd_error_memory(error);
+    for (uint32_t i = 0; i < count; i++)
+        (*pointers)[i] = (void *)(uintptr_t)gd_launch_argument_data(&arguments[i]);
     return GRIDDEP_OK;
 }
 
@@ -462,19 +472,14 @@ int32_t griddep_launch(griddep_kernel *kernel, const griddep_launch_config *conf
                        const griddep_argument *arguments, uint32_t argument_count, int32_t *reason,
                        griddep_error *error)
 {
-    void *few[POINTERS_ON_STACK];
-    void **pointers = few;
+    void *few[GD_KERNEL_FEW];
+    void **pointers;
     int32_t status = check_launch(kernel, config, error);
 
     if (!status)
-        status = gd_launch_check_arguments(kernel, arguments, argument_count, error);
+        status = gd_launch_point(kernel, arguments, argument_count, few, &pointers, error);
     if (status)
         return status;
-    if (argument_count > POINTERS_ON_STACK &&
-        !(pointers = malloc(argument_count * sizeof *pointers)))
-        return gd_error_memory(error);
-    for (uint32_t i = 0; i < argument_count; i++)
-        pointers[i] = (void *)(uintptr_t)gd_launch_argument_data(&arguments[i]);
     status = launch(kernel, config, pointers, NULL, pointers, reason, error);
     if (pointers != few)
         free(pointers);
@@ -502,9 +507,9 @@ int32_t griddep_launch_packed(griddep_kernel *kernel, const griddep_launch_confi
     size_t length = (size_t)(kernel->info.parameters_known ? exact : bytes);
     void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)arguments,
                      GD_CU_LAUNCH_PARAM_BUFFER_SIZE, &length, GD_CU_LAUNCH_PARAM_END};
-    void *few[POINTERS_ON_STACK], **each = few;
+    void *few[GD_KERNEL_FEW], **each = few;
     uint32_t count = kernel->terms ? kernel->info.parameter_count : 0;
-    if (count > POINTERS_ON_STACK && !(each = malloc(count * sizeof *each)))
+    if (count > GD_KERNEL_FEW && !(each = malloc(count * sizeof *each)))
         return gd_error_memory(error);
     for (uint32_t i = 0; i < count; i++)
         each[i] = (unsigned char *)(uintptr_t)arguments + kernel->parameters[i].offset;

@@ -58,11 +58,50 @@ int32_t gd_launch_submit(const griddep_kernel *kernel, const gd_launch *launch,
                          gd_launch_given *given, void **pointers, void **extra,
                          griddep_error *error);
 
-/* Checks arguments against the kernel's parameters in number and size. */
-int32_t gd_launch_check_arguments(const griddep_kernel *kernel, const griddep_argument *arguments,
-                                  uint32_t count, griddep_error *error);
-
 /* Where an argument's bytes are. */
-const void *gd_launch_argument_data(const griddep_argument *argument);
+static inline const void *gd_launch_argument_data(const griddep_argument *argument)
+{
+    return argument->data ? argument->data : &argument->value;
+}
+
+/* Whether arguments fit the kernel's parameters in number and size; then `pointers`, of
+ * GD_KERNEL_FEW, has where the bytes of each are. False also where there are more. */
+static inline bool gd_launch_point_few(const griddep_kernel *kernel,
+                                       const griddep_argument *arguments, uint32_t count,
+                                       void **pointers)
+{
+    const uint64_t *const bytes = kernel->argument_bytes;
+
+    if (count != kernel->few || (count && !arguments))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const griddep_argument *argument = &arguments[i];
+        const void *data = argument->data;
+        if (((uint64_t)argument->reserved << 32 | argument->bytes) != bytes[i])
+            return false;
+        if (!data) {
+            if (bytes[i] > sizeof argument->value)
+                return false;
+            data = &argument->value;
+        }
+        pointers[i] = (void *)(uintptr_t)data;
+    }
+    return true;
+}
+
+/* The same of any number, whose pointers are in memory to be freed where they are not in `few`;
+ * and what is wrong with arguments that do not fit. */
+int32_t gd_launch_point_many(const griddep_kernel *kernel, const griddep_argument *arguments,
+                             uint32_t count, void **few, void ***pointers, griddep_error *error);
+
+static inline int32_t gd_launch_point(const griddep_kernel *kernel,
+                                      const griddep_argument *arguments, uint32_t count, void **few,
+                                      void ***pointers, griddep_error *error)
+{
+    *pointers = few;
+    return gd_launch_point_few(kernel, arguments, count, few)
+               ? GRIDDEP_OK
+               : gd_launch_point_many(kernel, arguments, count, few, pointers, error);
+}
 
 #endif

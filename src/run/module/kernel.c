@@ -197,16 +197,24 @@ static int32_t check_parameters(griddep_kernel *kernel, griddep_error *error)
     return adopt_driver_parameters(kernel, count, error);
 }
 
-static void measure_parameters(griddep_kernel *kernel)
+static int32_t measure_parameters(griddep_kernel *kernel, griddep_error *error)
 {
     kernel->parameter_alignment = 1;
+    kernel->argument_bytes = calloc((size_t)kernel->info.parameter_count + 1, sizeof(uint64_t));
+    kernel->few = kernel->info.parameters_known && kernel->info.parameter_count <= GD_KERNEL_FEW
+                      ? kernel->info.parameter_count
+                      : UINT64_MAX;
+    if (!kernel->argument_bytes)
+        return gd_error_memory(error);
     for (uint32_t i = 0; i < kernel->info.parameter_count; i++) {
         const griddep_parameter_info *parameter = &kernel->parameters[i];
+        kernel->argument_bytes[i] = parameter->bytes;
         if (parameter->offset + parameter->bytes > kernel->info.parameter_bytes)
             kernel->info.parameter_bytes = parameter->offset + parameter->bytes;
         if (parameter->alignment > kernel->parameter_alignment)
             kernel->parameter_alignment = parameter->alignment;
     }
+    return GRIDDEP_OK;
 }
 
 /* ---- create and destroy ---- */
@@ -263,11 +271,12 @@ int32_t gd_kernel_create(griddep_module *module, griddep_runtime *runtime, const
         status = check_parameters(created, error);
     if (!status)
         status = bind_terms(created, error);
+    if (!status)
+        status = measure_parameters(created, error);
     if (status) {
         gd_kernel_destroy(created);
         return status;
     }
-    measure_parameters(created);
     *kernel = created;
     return GRIDDEP_OK;
 }
@@ -277,6 +286,7 @@ void gd_kernel_destroy(griddep_kernel *kernel)
     if (!kernel)
         return;
     free(kernel->parameters);
+    free(kernel->argument_bytes);
     free(kernel->name);
     free(kernel);
 }

@@ -8,6 +8,8 @@
 #include "ptx/require/require.h"
 #include "run/runtime.h"
 
+enum { GD_KERNEL_FEW = 64 }; /* a launch has room for so many arguments on its stack */
+
 struct griddep_kernel {
     griddep_module *module;
     griddep_runtime *runtime; /* the module's */
@@ -20,7 +22,9 @@ struct griddep_kernel {
                           * known */
     uint32_t required_cluster[3]; /* .reqnctapercluster; 0 where not given */
     griddep_parameter_info
-        *parameters; /* info.parameter_count of them; names belong to the module's PTX */
+        *parameters;          /* info.parameter_count of them; names belong to the module's PTX */
+    uint64_t *argument_bytes; /* of each parameter */
+    uint64_t few;             /* parameters; UINT64_MAX: not known, or more than GD_KERNEL_FEW */
     uint32_t parameter_alignment; /* the largest */
     atomic_uint opted_in; /* bytes of dynamic shared memory that the function is allowed so far */
     atomic_uint large_clusters; /* 1: clusters beyond the portable size are allowed */
