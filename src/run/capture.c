@@ -84,19 +84,6 @@ static struct gd_capture *take_room(griddep_runtime *runtime, const gd_capture_s
     return capture;
 }
 
-/* ---- what a stream is in ---- */
-
-gd_CUresult gd_capture_ask(const griddep_runtime *runtime, gd_CUstream stream, bool tips,
-                           gd_capture_state *state)
-{
-    *state = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
-    if (!stream || stream == GD_CU_STREAM_LEGACY) /* it cannot be captured */
-        return GD_CUDA_SUCCESS;
-    return runtime->driver->cuStreamGetCaptureInfo(stream, &state->status, &state->id,
-                                                   &state->graph, tips ? &state->tips : NULL,
-                                                   tips ? &state->tip_count : NULL);
-}
-
 /* ---- notes ---- */
 
 static int32_t ask(const griddep_runtime *runtime, gd_CUstream stream, gd_capture_state *info,

@@ -17,8 +17,16 @@ typedef struct gd_capture_state {
 } gd_capture_state;
 
 /* Asks the driver, unless the stream cannot be captured. The context is current. */
-gd_CUresult gd_capture_ask(const griddep_runtime *runtime, gd_CUstream stream, bool tips,
-                           gd_capture_state *state);
+static inline gd_CUresult gd_capture_ask(const griddep_runtime *runtime, gd_CUstream stream,
+                                         bool tips, gd_capture_state *state)
+{
+    *state = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
+    if (!stream || stream == GD_CU_STREAM_LEGACY) /* it cannot be captured */
+        return GD_CUDA_SUCCESS;
+    return runtime->driver->cuStreamGetCaptureInfo(stream, &state->status, &state->id,
+                                                   &state->graph, tips ? &state->tips : NULL,
+                                                   tips ? &state->tip_count : NULL);
+}
 
 /* Makes room for a note on the next launch in a stream. Nothing to do where it is not being
  * captured. */

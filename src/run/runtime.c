@@ -465,6 +465,7 @@ static int32_t fill_info(griddep_runtime *runtime, griddep_error *error)
     info->store_directory = runtime->store ? gd_store_directory(runtime->store) : "";
     info->pdl_disabled = runtime->kill_switch;
     info->features = find_features(runtime);
+    runtime->has_pdl = info->capability >= 90 && info->features & GRIDDEP_FEATURE_PDL;
     info->fallback = "";
     return gd_driver_cache_find(&runtime->driver_cache, info, error);
 }

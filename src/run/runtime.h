@@ -44,10 +44,12 @@ typedef struct gd_limits {
     uint32_t reserved_shared; /* bytes that the driver keeps in each block */
 } gd_limits;
 
+/* First what each launch looks at. */
 struct griddep_runtime {
     atomic_uint references;
     int32_t pdl;         /* GRIDDEP_PDL_AUTO, _OFF or _FORCE */
     bool kill_switch;    /* GRIDDEP_PDL=off */
+    bool has_pdl;        /* device and driver know attribute 6 */
     atomic_bool pending; /* there is something in `later` */
     gd_driver *driver;
     gd_CUcontext context;

@@ -143,6 +143,29 @@ static bool read_range(const gd_require_reader *reader, const gd_require_step *s
     return make_range(step->result, reader->constants[step->right - GD_REQUIRE_CONSTANTS], range);
 }
 
+/* Makes one range of two of the same number; false: they are no such. */
+static bool join_ranges(gd_require_range *range, const gd_require_range *with)
+{
+    const uint64_t end = range->low + range->span, other_end = with->low + with->span;
+
+    if (range->index != with->index || range->mask != with->mask || end < range->low ||
+        other_end < with->low || end < with->low || other_end < range->low)
+        return false;
+    range->low = range->low > with->low ? range->low : with->low;
+    range->span = (end < other_end ? end : other_end) - range->low;
+    return true;
+}
+
+static void add_range(gd_require_range *ranges, uint32_t first, uint32_t *count,
+                      const gd_require_range *range)
+{
+    for (uint32_t i = first; i < *count; i++) {
+        if (join_ranges(&ranges[i], range))
+            return;
+    }
+    ranges[(*count)++] = *range;
+}
+
 /* Where each condition is a range, or several that are joined by &&: most are, and launches look at
  * these in place of the steps. */
 static void keep_ranges(gd_require_reader *reader, gd_requires *terms)
@@ -150,22 +173,23 @@ static void keep_ranges(gd_require_reader *reader, gd_requires *terms)
     const uint32_t first = reader->count ? reader->list[0].step : 0,
                    end = reader->count ? reader->list[reader->count - 1].step_end : 0;
     gd_require_range *ranges = gd_arena_array(reader->arena, end - first, sizeof *ranges), range;
-    uint32_t counts[2] = {0, 0};
+    uint32_t count = 0;
     bool of_shape;
 
     reader->no_memory |= !ranges;
     for (int shape = 1; shape >= 0 && ranges; shape--) {
+        const uint32_t start = count;
         for (uint32_t i = first; i < end; i++) {
             if (!read_range(reader, &reader->steps[i], &range, &of_shape))
                 return;
             if (of_shape == (shape == 1))
-                ranges[counts[0] + counts[1]] = range;
-            counts[shape] += of_shape == (shape == 1);
+                add_range(ranges, start, &count, &range);
         }
+        if (shape)
+            terms->shape_range_count = count;
     }
     terms->ranges = ranges;
-    terms->shape_range_count = counts[1];
-    terms->range_count = counts[0] + counts[1];
+    terms->range_count = count;
 }
 
 static void finish(gd_require_reader *reader, gd_requires *terms)

@@ -45,17 +45,6 @@ static void end_hold(void *user)
     gd_module_abandon(module);
 }
 
-void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream,
-                          gd_capture_state *capture)
-{
-    const gd_CUresult result = gd_capture_ask(runtime, stream, false, capture);
-
-    if (result == GD_CUDA_ERROR_INVALID_HANDLE || result == GD_CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
-        *capture = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_NONE};
-    else if (result != GD_CUDA_SUCCESS)
-        *capture = (gd_capture_state){.status = GD_CU_STREAM_CAPTURE_STATUS_ACTIVE};
-}
-
 /* A user object for the graph; false where the driver makes none. */
 static bool add_hold(griddep_module *module, gd_CUgraph graph)
 {
@@ -94,12 +83,4 @@ void gd_hold_for_capture(griddep_module *module, const gd_capture_state *capture
         atomic_store_explicit(&module->captured, capture->id, memory_order_relaxed);
     else
         atomic_store_explicit(&module->stays, true, memory_order_relaxed);
-}
-
-void gd_hold_launched(griddep_module *module, gd_CUstream stream)
-{
-    gd_capture_state capture;
-
-    gd_hold_find_capture(module->runtime, stream, &capture);
-    gd_hold_for_capture(module, &capture);
 }

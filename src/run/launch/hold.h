@@ -20,13 +20,30 @@
 /* What a stream's capture is. Where the driver tells nothing the stream is taken for captured, with
  * number 0 and no graph; but not a stream that is none, or one that cannot be used because another
  * one captures. The context is current. */
-void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream,
-                          gd_capture_state *capture);
+static inline void gd_hold_find_capture(const griddep_runtime *runtime, gd_CUstream stream,
+                                        gd_capture_state *capture)
+{
+    const gd_CUresult result = gd_capture_ask(runtime, stream, false, capture);
+
+    if (result == GD_CUDA_SUCCESS)
+        return;
+    const bool none =
+        result == GD_CUDA_ERROR_INVALID_HANDLE || result == GD_CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    *capture = (gd_capture_state){.status = none ? GD_CU_STREAM_CAPTURE_STATUS_NONE
+                                                 : GD_CU_STREAM_CAPTURE_STATUS_ACTIVE};
+}
 
 /* Makes an active capture hold a module that was launched into it. */
 void gd_hold_for_capture(griddep_module *module, const gd_capture_state *capture);
 
 /* Both, after a launch into any stream. */
-void gd_hold_launched(griddep_module *module, gd_CUstream stream);
+static inline void gd_hold_launched(griddep_module *module, gd_CUstream stream)
+{
+    gd_capture_state capture;
+
+    gd_hold_find_capture(module->runtime, stream, &capture);
+    if (capture.status == GD_CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        gd_hold_for_capture(module, &capture);
+}
 
 #endif

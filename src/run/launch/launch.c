@@ -149,27 +149,21 @@ static int32_t add_attributes(const griddep_kernel *kernel, const griddep_launch
     return GRIDDEP_OK;
 }
 
-static void add_cluster(gd_launch *launch, const shape *cluster)
+static void add_cluster(gd_launch *launch, const uint32_t size[3])
 {
     gd_CUlaunchAttribute *attribute = &launch->attributes[launch->attribute_count++];
 
     memset(attribute, 0, sizeof *attribute);
     attribute->id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attribute->value.clusterDim.x = cluster->size[0];
-    attribute->value.clusterDim.y = cluster->size[1];
-    attribute->value.clusterDim.z = cluster->size[2];
+    attribute->value.clusterDim.x = size[0];
+    attribute->value.clusterDim.y = size[1];
+    attribute->value.clusterDim.z = size[2];
 }
 
 /* ---- making a launch ---- */
 
-int32_t gd_launch_read_config(griddep_launch_config *config, const griddep_launch_config *given,
-                              griddep_error *error)
+static int32_t check_config(const griddep_launch_config *config, griddep_error *error)
 {
-    int32_t status = gd_struct_read(config, sizeof *config, CONFIG_MINIMUM, given,
-                                    "griddep_launch_config", error);
-
-    if (status)
-        return status;
     if (config->flags || config->reserved)
         return gd_error_set(
             error, GRIDDEP_ERROR_STRUCT,
@@ -180,44 +174,61 @@ int32_t gd_launch_read_config(griddep_launch_config *config, const griddep_launc
     return GRIDDEP_OK;
 }
 
-int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *given,
-                       gd_launch_room *room, gd_launch *launch, griddep_error *error)
+int32_t gd_launch_read_config(griddep_launch_config *config, const griddep_launch_config *given,
+                              griddep_error *error)
 {
-    griddep_launch_config config;
-    int32_t status = gd_launch_read_config(&config, given, error);
+    int32_t status = gd_struct_read(config, sizeof *config, CONFIG_MINIMUM, given,
+                                    "griddep_launch_config", error);
 
-    if (status)
-        return status;
-    const shape grid = read_shape(config.grid), block = read_shape(config.block),
-                cluster = read_shape(config.cluster);
-    const bool clustered = config.cluster[0] || config.cluster[1] || config.cluster[2];
+    return status ? status : check_config(config, error);
+}
+
+/* Of a configuration that was read. */
+static int32_t make(griddep_kernel *kernel, const griddep_launch_config *config,
+                    gd_launch_room *room, gd_launch *launch, griddep_error *error)
+{
+    const shape grid = read_shape(config->grid), block = read_shape(config->block);
+    const bool clustered = config->cluster[0] || config->cluster[1] || config->cluster[2];
+    int32_t status;
+
     if (!fits(&grid, kernel->runtime->limits.grid))
         return beyond(kernel, "grid", &grid, kernel->runtime->limits.grid, error);
     launch->attribute_count = 0;
     launch->attributes = room->attributes;
     status = check_block(kernel, &block, error);
     if (!status && clustered)
-        add_cluster(launch, &cluster);
-    if (!status && config.attribute_count)
-        status = add_attributes(kernel, &config, launch, error);
+        add_cluster(launch, read_shape(config->cluster).size);
+    if (!status && config->attribute_count)
+        status = add_attributes(kernel, config, launch, error);
     if (!status)
-        status = check_shared(kernel, config.shared_bytes, error);
+        status = check_shared(kernel, config->shared_bytes, error);
     if (status)
         return status;
-    launch->lane = config.lane;
-    launch->said = config.pdl;
-    launch->pdl = config.pdl == GRIDDEP_PDL_DEFAULT ? kernel->runtime->pdl : config.pdl;
+    launch->lane = config->lane;
+    launch->said = config->pdl;
+    launch->pdl = config->pdl == GRIDDEP_PDL_DEFAULT ? kernel->runtime->pdl : config->pdl;
     launch->config = (gd_CUlaunchConfig){.gridDimX = grid.size[0],
                                          .gridDimY = grid.size[1],
                                          .gridDimZ = grid.size[2],
                                          .blockDimX = block.size[0],
                                          .blockDimY = block.size[1],
                                          .blockDimZ = block.size[2],
-                                         .sharedMemBytes = config.shared_bytes,
-                                         .hStream = config.stream};
+                                         .sharedMemBytes = config->shared_bytes,
+                                         .hStream = config->stream};
     return launch->attribute_count || kernel->required_cluster[0]
                ? gd_attribute_check(kernel, launch, error)
                : GRIDDEP_OK;
+}
+
+/* A configuration of this version is read where it is. */
+int32_t gd_launch_make(griddep_kernel *kernel, const griddep_launch_config *given,
+                       gd_launch_room *room, gd_launch *launch, griddep_error *error)
+{
+    griddep_launch_config own;
+    const bool same = given && given->size == sizeof own;
+    int32_t status = same ? check_config(given, error) : gd_launch_read_config(&own, given, error);
+
+    return status ? status : make(kernel, same ? given : &own, room, launch, error);
 }
 
 const gd_CUlaunchAttributeValue *gd_launch_find_attribute(const gd_launch *launch, int32_t id)
@@ -446,7 +457,7 @@ static int32_t launch(griddep_kernel *kernel, const griddep_launch_config *confi
         status = gd_launch_submit(kernel, &made, &given, pointers, extra, error);
         if (!status && reason)
             *reason = decision;
-        if (!status)
+        if (!status && made.attribute_count)
             return_node(config, &given);
         gd_hold_launched(
             kernel->module,
