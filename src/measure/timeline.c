@@ -158,13 +158,13 @@ static int32_t find_stamps(timeline_launch *launch, griddep_error *error)
 static int32_t make_copy(timeline_launch *launch, const griddep_chain *chain, uint32_t index,
                          uint32_t limit, griddep_error *error)
 {
-    const gd_call *call = chain->launches[index].call;
+    const gd_call *call = chain->now->calls[index];
     const gd_CUlaunchConfig *config = &call->launch.config;
 
     launch->blocks = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ;
     launch->kept = launch->blocks < limit ? (uint32_t)launch->blocks : limit;
     launch->plain_registers = call->kernel->info.registers;
-    launch->original = gd_call_hold(chain->launches[index].call);
+    launch->original = gd_call_hold(chain->now->calls[index]);
     if (!call->kernel->module
              ->ptx) { /* a cubin, a fatbin, or PTX that the library cannot read: it runs as it is */
         launch->kernel = call->kernel;
@@ -209,12 +209,13 @@ static int32_t add_launch(griddep_timeline *timeline, const griddep_chain *chain
     gd_call *call = NULL;
     int32_t status = GRIDDEP_OK;
 
-    if (original->call)
+    if (gd_chain_call(original))
         status = make_copy(launch, chain, index, limit, error);
-    if (!status && original->call)
-        status = gd_call_with_kernel(original->call, launch->kernel, NULL, &call, error);
+    if (!status && gd_chain_call(original))
+        status = gd_call_with_kernel(gd_chain_call(original), launch->kernel, NULL, &call, error);
     if (!status)
-        status = gd_chain_append_like(timeline->chain, original, call, error);
+        status = gd_chain_append_like(timeline->chain, original, call, gd_chain_move_of(original),
+                                      error);
     if (status)
         gd_call_release(call);
     for (uint32_t i = 0; i < original->given.after_count && !status; i++)

@@ -91,7 +91,8 @@ static int32_t read_offer(griddep_tune *tune, const void *at, griddep_error *err
     if (own.launch >= tune->launch_count)
         return gd_error_no_number(error, "an offer's launch: the chain", "", tune->launch_count,
                                   "launch", "launches", own.launch);
-    if (!tune->launches[own.launch].chained->call && (own.grid_count || own.carveout_count))
+    if (!gd_chain_call(tune->launches[own.launch].chained) &&
+        (own.grid_count || own.carveout_count))
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "an offer for launch %u, which is a %s: kernels have a choice alone",
                             (unsigned)own.launch,

@@ -47,11 +47,11 @@ static void add_launch(gd_digest *digest, const griddep_tune *tune, uint32_t ind
     const gd_tune_launch *launch = &tune->launches[index];
     const gd_chain_launch *chained = launch->chained;
     const griddep_launch_config *config = &launch->config;
-    const gd_call *call = chained->call;
+    const gd_call *call = gd_chain_call(chained);
 
     gd_digest_add_string(digest, tune->units[launch->unit].name);
     add_number(digest, tune->units[launch->unit].source);
-    add_number(digest, chained->move.value);
+    add_number(digest, gd_chain_move_of(chained)->value);
     gd_digest_add(digest, config->grid, sizeof config->grid);
     gd_digest_add(digest, config->block, sizeof config->block);
     gd_digest_add(digest, config->cluster, sizeof config->cluster);
@@ -193,7 +193,7 @@ static void read_figures(griddep_tune *tune, reader *from)
 /* A copy, a fill or a host function has no shape, and keeps its zeros. */
 static void read_launch(griddep_tune *tune, reader *from, uint32_t index)
 {
-    const int64_t least = tune->launches[index].chained->call ? 1 : 0;
+    const int64_t least = gd_chain_call(tune->launches[index].chained) ? 1 : 0;
     gd_tune_shape *shape = &tune->best.shapes[index];
     uint32_t *const numbers[] = {&shape->grid, &shape->block, &shape->shared_bytes};
 

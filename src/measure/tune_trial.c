@@ -488,7 +488,7 @@ static int32_t try_off(stage *of, uint32_t unit, uint32_t launch, const char *te
 
     for (uint32_t i = 0; i < of->tune->launch_count && !status; i++)
         if ((unit == GD_TUNE_NONE || unit == of->tune->launches[i].unit) &&
-            (launch == GD_TUNE_NONE || launch == i) && of->tune->launches[i].chained->call)
+            (launch == GD_TUNE_NONE || launch == i) && gd_chain_call(of->tune->launches[i].chained))
             setup.pdl[i] = GRIDDEP_PDL_OFF;
     if (!status)
         return try_setup(of, &setup, text, error);
@@ -503,14 +503,14 @@ static int32_t tune_off(griddep_tune *tune, griddep_error *error)
 
     for (uint32_t i = 0; i < tune->unit_count && !status; i++) {
         now.launch = tune->units[i].first;
-        if (!tune->launches[now.launch].chained->call)
+        if (!gd_chain_call(tune->launches[now.launch].chained))
             continue;
         status = try_off(&now, i, GD_TUNE_NONE, "pdl off for the kernel's launches", error);
     }
     for (uint32_t i = 1;
          i < tune->launch_count && tune->launch_count <= MOST_LAUNCHES_ALONE && !status; i++) {
         now.launch = i;
-        if (!tune->launches[i].chained->call)
+        if (!gd_chain_call(tune->launches[i].chained))
             continue;
         status = try_off(&now, GD_TUNE_NONE, i, "pdl off for this launch", error);
     }

@@ -29,7 +29,7 @@ static uint32_t find_source(griddep_tune *tune, griddep_module *module)
 static uint32_t find_unit(griddep_tune *tune, uint32_t launch)
 {
     const gd_chain_launch *chained = tune->launches[launch].chained;
-    griddep_kernel *kernel = chained->call ? chained->call->kernel : NULL;
+    griddep_kernel *kernel = gd_chain_kernel(chained);
     const char *name = gd_chain_kernel_name(chained);
     uint32_t source = find_source(tune, kernel ? kernel->module : NULL);
 
@@ -47,11 +47,11 @@ static uint32_t find_unit(griddep_tune *tune, uint32_t launch)
 static uint64_t address_in(const gd_tune_launch *launch, uint32_t argument)
 {
     const gd_chain_launch *chained = launch->chained;
-    const gd_call *call = chained->call;
+    const gd_call *call = gd_chain_call(chained);
     uint64_t address = 0;
 
     if (!call)
-        return argument ? chained->move.source : chained->move.target;
+        return argument ? gd_chain_move_of(chained)->source : gd_chain_move_of(chained)->target;
     if (call->kernel->parameters[argument].bytes == sizeof address)
         memcpy(&address, call->pointers[argument], sizeof address);
     return address;
@@ -186,8 +186,8 @@ int32_t gd_tune_read_chain(griddep_tune *tune, griddep_error *error)
     for (uint32_t i = 0; i < count && !status; i++) {
         gd_tune_launch *launch = &tune->launches[i];
         launch->chained = &chain->launches[i];
-        if (launch->chained->call)
-            launch->config = gd_call_config(launch->chained->call);
+        if (gd_chain_call(launch->chained))
+            launch->config = gd_call_config(gd_chain_call(launch->chained));
         launch->uses = tune->uses + place;
         launch->carveout = read_carveout(&launch->config);
         launch->shape = (gd_tune_shape){launch->config.grid[0], launch->config.block[0],
@@ -207,7 +207,8 @@ static int32_t check_cover(const griddep_tune *tune, uint32_t launch, uint32_t a
                            uint64_t written, griddep_error *error)
 {
     const gd_chain_launch *chained = tune->launches[launch].chained;
-    const char *name = chained->call ? chained->call->kernel->parameters[argument].name : NULL;
+    const char *name =
+        gd_chain_call(chained) ? gd_chain_call(chained)->kernel->parameters[argument].name : NULL;
     uint64_t bytes = 0;
     gd_text who = {0};
 
@@ -400,7 +401,7 @@ int32_t gd_tune_kernel_of(const griddep_tune *tune, const gd_tune_setup *setup, 
     const gd_tune_unit *unit = &tune->units[tune->launches[launch].unit];
 
     if (!setup->modules[unit->source]) {
-        const gd_call *call = tune->launches[launch].chained->call;
+        const gd_call *call = gd_chain_call(tune->launches[launch].chained);
         *kernel = call ? call->kernel : NULL;
         return GRIDDEP_OK;
     }
@@ -437,7 +438,7 @@ static void set_shape(griddep_launch_config *config, gd_tune_shape shape)
 
 bool gd_tune_takes(const griddep_tune *tune, uint32_t launch, gd_tune_shape shape)
 {
-    const gd_call *given = tune->launches[launch].chained->call;
+    const gd_call *given = gd_chain_call(tune->launches[launch].chained);
     griddep_launch_config config = tune->launches[launch].config;
     gd_call *call = NULL;
 
@@ -456,7 +457,7 @@ bool gd_tune_same_shape(gd_tune_shape a, gd_tune_shape b)
 bool gd_tune_alike(const griddep_tune *tune, uint32_t a, uint32_t b)
 {
     const gd_tune_launch *one = &tune->launches[a], *other = &tune->launches[b];
-    const gd_call *call = one->chained->call, *same = other->chained->call;
+    const gd_call *call = gd_chain_call(one->chained), *same = gd_chain_call(other->chained);
 
     if (one->unit != other->unit || !call || !same || one->carveout != other->carveout ||
         memcmp(one->config.grid, other->config.grid, sizeof one->config.grid) != 0 ||
@@ -488,9 +489,10 @@ static int32_t add_launch(const griddep_tune *tune, gd_tune_setup *setup, uint32
     set_shape(&config, setup->shapes[index]);
     config.pdl = setup->pdl[index];
     if (kernel)
-        status = gd_call_with_kernel(launch->chained->call, kernel, &config, &call, error);
+        status = gd_call_with_kernel(gd_chain_call(launch->chained), kernel, &config, &call, error);
     if (!status)
-        status = gd_chain_append_like(setup->chain, launch->chained, call, error);
+        status = gd_chain_append_like(setup->chain, launch->chained, call,
+                                      gd_chain_move_of(launch->chained), error);
     if (status)
         gd_call_release(call);
     for (uint32_t i = 0; i < launch->chained->given.after_count && !status; i++)

@@ -68,7 +68,6 @@ bool gd_chain_has_large(const griddep_chain *chain)
 
 static void destroy_launch(gd_chain_launch *launch)
 {
-    gd_call_release(launch->call);
     griddep_ptx_destroy((griddep_ptx *)(uintptr_t)launch->given.ptx);
     free((char *)(uintptr_t)launch->given.entry);
     free((char *)(uintptr_t)launch->given.name);
@@ -81,7 +80,8 @@ static void destroy_launch(gd_chain_launch *launch)
 const char *gd_chain_kernel_name(const gd_chain_launch *launch)
 {
     const int32_t node = launch->given.node;
-    const char *name = launch->call                        ? launch->call->kernel->name
+    const griddep_kernel *kernel = gd_chain_kernel(launch);
+    const char *name = kernel                              ? kernel->name
                        : node == GRIDDEP_GRAPH_NODE_KERNEL ? launch->given.entry
                        : launch->large ? gd_group_hop_name(launch->large->step.operation)
                                        : gd_graph_type_name(node);
@@ -139,9 +139,12 @@ static int32_t check_name(const griddep_chain *chain, const char *name, uint32_t
     return GRIDDEP_OK;
 }
 
-/* What the item has is taken over on success, but for its name, which is copied. */
-static int32_t append(griddep_chain *chain, const gd_chain_launch *item, griddep_error *error)
+/* On success what the item has is taken over, but for its name, which is copied, and so is the call
+ * of a kernel. `move` is NULL there. */
+static int32_t append(griddep_chain *chain, const gd_chain_launch *item, gd_call *call,
+                      const gd_chain_move *move, griddep_error *error)
 {
+    static const gd_chain_move none;
     char *name = NULL;
 
     if (item->given.lane > chain->lane_count)
@@ -160,13 +163,14 @@ static int32_t append(griddep_chain *chain, const gd_chain_launch *item, griddep
     }
     gd_chain_launch *launch = &chain->launches[chain->count];
     *launch = *item;
+    launch->of = chain;
     launch->given.name = name;
     launch->previous = chain->last[item->given.lane];
-    gd_chain_decide_trigger(chain, launch);
     chain->last[item->given.lane] = chain->count++;
+    gd_chain_fill_sets(chain, call, move ? move : &none);
+    gd_chain_decide_trigger(chain, launch);
     if (launch->previous != GD_CHAIN_NONE)
         note_neighbours(chain, launch->previous, chain->count - 1);
-    gd_chain_fill_sets(chain);
     chain->lanes_ready = false;
     gd_chain_drop_graphs(chain);
     return GRIDDEP_OK;
@@ -190,14 +194,10 @@ static griddep_use *copy_uses(const griddep_use *from, uint32_t count)
 }
 
 int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, gd_call *call,
-                             griddep_error *error)
+                             const gd_chain_move *move, griddep_error *error)
 {
     const gd_check_launch *from = &like->given;
-    gd_chain_launch item = {.given = *from,
-                            .call = call,
-                            .move = like->move,
-                            .large = copy_large(like->large),
-                            .held = like->held};
+    gd_chain_launch item = {.given = *from, .large = copy_large(like->large), .held = like->held};
 
     item.given.after = NULL;
     item.given.after_count = 0;
@@ -206,7 +206,7 @@ int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *like, 
     int32_t status = (from->uses && !item.given.uses) || (from->reaches && !item.given.reaches) ||
                              (like->large && !item.large)
                          ? gd_error_memory(error)
-                         : append(chain, &item, error);
+                         : append(chain, &item, call, move, error);
 
     if (status) {
         gd_chain_forget_uses(&item);
@@ -219,7 +219,7 @@ static int32_t launch_move(const griddep_chain *chain, const gd_chain_launch *la
                            gd_CUstream stream, griddep_error *error)
 {
     const gd_driver *driver = chain->runtime->driver;
-    const gd_chain_move *move = &launch->move;
+    const gd_chain_move *move = gd_chain_move_of(launch);
 
     if (launch->given.node == GRIDDEP_GRAPH_NODE_HOST)
         return gd_host_add(chain->runtime, stream, move->function, move->user, error);
@@ -240,7 +240,7 @@ int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t i
                             griddep_error *error)
 {
     const gd_chain_launch *launch = &chain->launches[index];
-    const gd_call *call = launch->call;
+    const gd_call *call = gd_chain_call(launch);
     const bool by_event = gd_chain_previous(launch) != launch->previous;
     gd_launch_given given;
     int32_t status;
@@ -252,7 +252,8 @@ int32_t gd_chain_launch_one(const griddep_chain *chain, int32_t mode, uint32_t i
     } else if (launch->large) {
         const gd_chain_large *large = launch->large;
         status = gd_group_call_nccl(large->group, large->member, &large->step, large->bytes,
-                                    launch->move.source, launch->move.target, stream, error);
+                                    gd_chain_move_of(launch)->source,
+                                    gd_chain_move_of(launch)->target, stream, error);
     } else {
         status = launch_move(chain, launch, stream, error);
     }
@@ -308,6 +309,7 @@ int32_t griddep_chain_create(griddep_runtime *runtime, griddep_chain **chain, gr
         return gd_error_memory(error);
     }
     created->set_count = 1;
+    created->now = created->sets[0];
     created->runtime = runtime ? gd_runtime_hold(runtime) : NULL;
     *chain = created;
     return GRIDDEP_OK;
@@ -323,13 +325,13 @@ void griddep_chain_destroy(griddep_chain *chain)
 {
     if (!chain || (chain->runtime && gd_host_put_off(chain->runtime, end_later, chain, NULL)))
         return;
+    gd_chain_forget_found(chain);
+    gd_check_facts_destroy(chain->facts); /* of texts that the calls hold */
     for (uint32_t i = 0; i < chain->set_count; i++)
-        gd_chain_free_set(chain, chain->sets[i], i == chain->set);
+        gd_chain_free_set(chain, chain->sets[i]);
     free(chain->sets);
     if (chain->runtime)
         gd_chain_end_lanes(chain->runtime, chain->lanes);
-    gd_chain_forget_found(chain);
-    gd_check_facts_destroy(chain->facts);
     free(chain->buffers);
     for (uint32_t i = 0; i < chain->count; i++)
         destroy_launch(&chain->launches[i]);
@@ -347,6 +349,7 @@ int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel,
 {
     griddep_launch_config own;
     gd_chain_launch item = {.given.use_count = argument_count};
+    gd_call *call;
     int32_t status = gd_chain_can_run(chain, GRIDDEP_MODE_SERIAL, error);
 
     if (status)
@@ -359,15 +362,15 @@ int32_t griddep_chain_add(griddep_chain *chain, griddep_kernel *kernel,
                             "kernel %s belongs to another runtime than the chain", kernel->name);
     status = gd_launch_read_config(&own, config, error);
     if (!status)
-        status = gd_call_create(kernel, &own, arguments, argument_count, &gd_chain_owner,
-                                &item.call, error);
+        status =
+            gd_call_create(kernel, &own, arguments, argument_count, &gd_chain_owner, &call, error);
     if (status)
         return status;
     item.given.lane = own.lane;
     item.given.name = own.name;
-    status = append(chain, &item, error);
+    status = append(chain, &item, call, NULL, error);
     if (status)
-        gd_call_release(item.call);
+        gd_call_release(call);
     return status;
 }
 
@@ -415,45 +418,44 @@ static int32_t read_place(const griddep_launch_config *config, gd_chain_launch *
     return GRIDDEP_OK;
 }
 
-static int32_t add_move(griddep_chain *chain, const griddep_launch_config *config,
-                        gd_chain_launch item, griddep_error *error)
+/* `addresses`: how many it has. */
+static int32_t add_move(griddep_chain *chain, const griddep_launch_config *config, int32_t node,
+                        uint32_t addresses, const gd_chain_move *move, griddep_error *error)
 {
+    gd_chain_launch item = {.given = {.node = node, .use_count = addresses}};
     int32_t status = check_given(chain, error);
 
     if (!status)
-        status = gd_chain_check_move(item.given.node, &item.move, error);
+        status = gd_chain_check_move(node, move, error);
     if (!status)
         status = read_place(config, &item, error);
-    return status ? status : append(chain, &item, error);
+    return status ? status : append(chain, &item, NULL, move, error);
 }
 
 int32_t griddep_chain_add_copy(griddep_chain *chain, const griddep_launch_config *config,
                                uint64_t target, uint64_t source, uint64_t bytes,
                                griddep_error *error)
 {
-    return add_move(chain, config,
-                    (gd_chain_launch){.given = {.node = GRIDDEP_GRAPH_NODE_COPY, .use_count = 2},
-                                      .move = {.target = target, .source = source, .bytes = bytes}},
-                    error);
+    const gd_chain_move move = {.target = target, .source = source, .bytes = bytes};
+
+    return add_move(chain, config, GRIDDEP_GRAPH_NODE_COPY, 2, &move, error);
 }
 
 int32_t griddep_chain_add_fill(griddep_chain *chain, const griddep_launch_config *config,
                                uint64_t address, uint8_t value, uint64_t bytes,
                                griddep_error *error)
 {
-    return add_move(chain, config,
-                    (gd_chain_launch){.given = {.node = GRIDDEP_GRAPH_NODE_FILL, .use_count = 1},
-                                      .move = {.target = address, .value = value, .bytes = bytes}},
-                    error);
+    const gd_chain_move move = {.target = address, .value = value, .bytes = bytes};
+
+    return add_move(chain, config, GRIDDEP_GRAPH_NODE_FILL, 1, &move, error);
 }
 
 int32_t griddep_chain_add_host(griddep_chain *chain, const griddep_launch_config *config,
                                griddep_host_function function, void *user, griddep_error *error)
 {
-    return add_move(chain, config,
-                    (gd_chain_launch){.given.node = GRIDDEP_GRAPH_NODE_HOST,
-                                      .move = {.function = function, .user = user}},
-                    error);
+    const gd_chain_move move = {.function = function, .user = user};
+
+    return add_move(chain, config, GRIDDEP_GRAPH_NODE_HOST, 0, &move, error);
 }
 
 int32_t gd_chain_append_large(griddep_chain *chain, const griddep_launch_config *config,
@@ -465,9 +467,9 @@ int32_t gd_chain_append_large(griddep_chain *chain, const griddep_launch_config 
                                       .name = config->name,
                                       .use_count = 2},
                             .large = copy_large(large),
-                            .move = {.target = target, .source = source},
                             .hop = true};
-    int32_t status = item.large ? append(chain, &item, error) : gd_error_memory(error);
+    const gd_chain_move move = {.target = target, .source = source};
+    int32_t status = item.large ? append(chain, &item, NULL, &move, error) : gd_error_memory(error);
 
     if (status)
         free_large(item.large);
@@ -552,7 +554,7 @@ int32_t griddep_chain_add_ptx(griddep_chain *chain, const griddep_ptx *ptx, cons
                                         : read_entry(&item, &own, arguments, error);
     item.given.name = own.name;
     if (!status)
-        status = append(chain, &item, error);
+        status = append(chain, &item, NULL, NULL, error);
     item.given.name = NULL; /* the configuration's */
     if (status)
         destroy_launch(&item);

@@ -38,11 +38,10 @@ typedef struct gd_chain_launch {
     /* Owned, with the elements of uses; ptx is held. Uses are NULL, or of size 0, where nothing was
      * said. Of a kernel with a call, that tells ptx, entry, pdl and traits. */
     gd_check_launch given;
-    gd_call *call;               /* NULL in a chain without a runtime, and of what is no kernel */
-    gd_chain_address *addresses; /* by argument, in a chain without a runtime; NULL: not known */
-    gd_chain_move move;          /* of what is no kernel */
-    gd_chain_large *large;       /* NULL: it is none */
-    uint32_t previous;           /* in its lane; GD_CHAIN_NONE: the first */
+    const struct griddep_chain *of; /* the chain */
+    gd_chain_address *addresses;    /* by argument, in a chain without a runtime; NULL: not known */
+    gd_chain_large *large;          /* NULL: it is none */
+    uint32_t previous;              /* in its lane; GD_CHAIN_NONE: the first */
     bool behind_kernel, before_kernel; /* of what is no kernel: it stands beside one */
     bool watched;                      /* a launch of another lane waits for it */
     bool held;  /* the check finds a race if it began early (gd_chain_prove_hops): it does not,
@@ -88,8 +87,8 @@ enum {
 
 /* What a set of arguments has to itself. */
 typedef struct gd_chain_set {
-    gd_call **calls;      /* by launch, while another set is selected: then they stand in the */
-    gd_chain_move *moves; /* launches */
+    gd_call **calls; /* by launch; NULL in a chain without a runtime, and of what is no kernel */
+    gd_chain_move *moves;                   /* by launch, of what is no kernel */
     gd_chain_graph graphs[GD_CHAIN_GRAPHS]; /* at mode * GD_CHAIN_POWERS + power; of stream modes:
                                              * the order of lanes, which nobody instantiates */
     uint64_t made;                          /* a bit for each of them that there is */
@@ -107,10 +106,10 @@ struct griddep_chain {
     uint32_t count, capacity;
     uint32_t *last; /* launch of each lane */
     uint32_t lane_count;
-    gd_chain_lanes *lanes; /* made by the first run in a stream mode */
-    bool lanes_ready;      /* nothing was added since */
-    gd_chain_set **sets;
-    uint32_t set_count, set;
+    gd_chain_lanes *lanes;     /* made by the first run in a stream mode */
+    bool lanes_ready;          /* nothing was added since */
+    gd_chain_set **sets, *now; /* the selected one */
+    uint32_t set_count;
     bool hops_known;                /* what is held was found with the selected set as it is */
     bool always_safe, always_known; /* whatever the arguments are, no launch is held */
     uint32_t exposures;             /* gd_runtime_exposures when it was looked at last */
@@ -122,6 +121,24 @@ struct griddep_chain {
     gd_group_program *programs; /* what it does in groups; NULL: nothing */
     bool held_given;            /* the launches are copies of others, which say what is held */
 };
+
+/* What a launch has in the selected set. */
+static inline gd_call *gd_chain_call(const gd_chain_launch *launch)
+{
+    return launch->of->now->calls[launch - launch->of->launches];
+}
+
+static inline griddep_kernel *gd_chain_kernel(const gd_chain_launch *launch)
+{
+    const gd_call *call = gd_chain_call(launch);
+
+    return call ? call->kernel : NULL;
+}
+
+static inline gd_chain_move *gd_chain_move_of(const gd_chain_launch *launch)
+{
+    return &launch->of->now->moves[launch - launch->of->launches];
+}
 
 /* ---- decide.c */
 
@@ -164,9 +181,10 @@ int32_t gd_chain_append_large(griddep_chain *chain, const griddep_launch_config 
                               griddep_error *error);
 
 /* Appends a launch like one of another chain, with another call where it is a kernel's, which is
- * taken over on success, and what was said of its arguments, without what it depends on. */
+ * taken over on success, else with a move, and with what was said of its arguments, without what it
+ * depends on. */
 int32_t gd_chain_append_like(griddep_chain *chain, const gd_chain_launch *launch, gd_call *call,
-                             griddep_error *error);
+                             const gd_chain_move *move, griddep_error *error);
 
 /* Tells a chain of the buffers that another one was told of. */
 int32_t gd_chain_add_buffers_of(griddep_chain *chain, const griddep_chain *other,
@@ -208,13 +226,16 @@ void gd_chain_drop_set_graphs(const griddep_chain *chain, gd_chain_set *set);
 
 /* ---- change.c */
 
-/* A set like the selected one. NULL: no memory. Takes NULL. */
+/* A set like the selected one. NULL: no memory. */
 gd_chain_set *gd_chain_make_set(const griddep_chain *chain);
-void gd_chain_free_set(const griddep_chain *chain, gd_chain_set *set, bool selected);
+void gd_chain_free_set(const griddep_chain *chain, gd_chain_set *set);
 
-/* Room for a launch in the sets that are not selected; and the launch itself, which is the last. */
+/* Room for a launch in all sets; and what the last one has there. The call is taken over. */
 bool gd_chain_grow_sets(griddep_chain *chain, uint32_t capacity);
-void gd_chain_fill_sets(griddep_chain *chain);
+void gd_chain_fill_sets(griddep_chain *chain, gd_call *call, const gd_chain_move *move);
+
+/* Gives a launch another call, which is taken over, in the selected set. */
+void gd_chain_set_call(griddep_chain *chain, uint32_t index, gd_call *call);
 
 /* ---- check.c */
 
@@ -286,6 +307,6 @@ int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, uint32_t r
 
 /* Gives a launch of a kernel the call that a node has now. Whether it is one of another kernel or
  * with another `pdl`: then all that is held is to be found anew. */
-bool gd_chain_follow_call(griddep_chain *chain, gd_chain_launch *launch, gd_call *call);
+bool gd_chain_follow_call(griddep_chain *chain, uint32_t index, gd_call *call);
 
 #endif

@@ -24,20 +24,20 @@ gd_chain_set *gd_chain_make_set(const griddep_chain *chain)
     set->calls = calloc((size_t)chain->capacity + 1, sizeof(gd_call *));
     set->moves = calloc((size_t)chain->capacity + 1, sizeof *set->moves);
     if (!set->calls || !set->moves) {
-        gd_chain_free_set(chain, set, true);
+        gd_chain_free_set(chain, set);
         return NULL;
     }
     for (uint32_t i = 0; i < chain->count; i++) {
-        set->calls[i] = chain->launches[i].call ? gd_call_hold(chain->launches[i].call) : NULL;
-        set->moves[i] = chain->launches[i].move;
+        set->calls[i] = chain->now->calls[i] ? gd_call_hold(chain->now->calls[i]) : NULL;
+        set->moves[i] = chain->now->moves[i];
     }
     return set;
 }
 
-void gd_chain_free_set(const griddep_chain *chain, gd_chain_set *set, bool selected)
+void gd_chain_free_set(const griddep_chain *chain, gd_chain_set *set)
 {
     gd_chain_drop_set_graphs(chain, set);
-    for (uint32_t i = 0; i < chain->count && !selected; i++)
+    for (uint32_t i = 0; i < chain->count && set->calls; i++)
         gd_call_release(set->calls[i]);
     free(set->calls);
     free(set->moves);
@@ -63,32 +63,31 @@ bool gd_chain_grow_sets(griddep_chain *chain, uint32_t capacity)
     return true;
 }
 
-void gd_chain_fill_sets(griddep_chain *chain)
+void gd_chain_fill_sets(griddep_chain *chain, gd_call *call, const gd_chain_move *move)
 {
-    const uint32_t index = chain->count - 1;
-    const gd_chain_launch *launch = &chain->launches[index];
-
     for (uint32_t i = 0; i < chain->set_count; i++) {
-        if (i == chain->set)
-            continue;
-        chain->sets[i]->calls[index] = launch->call ? gd_call_hold(launch->call) : NULL;
-        chain->sets[i]->moves[index] = launch->move;
+        chain->sets[i]->calls[chain->count - 1] = i && call ? gd_call_hold(call) : call;
+        chain->sets[i]->moves[chain->count - 1] = *move;
     }
 }
 
-static void select_set(griddep_chain *chain, uint32_t to)
+void gd_chain_set_call(griddep_chain *chain, uint32_t index, gd_call *call)
 {
-    gd_chain_set *old = chain->sets[chain->set], *new = chain->sets[to];
+    gd_call_release(chain->now->calls[index]);
+    chain->now->calls[index] = call;
+}
 
-    for (uint32_t i = 0; i < chain->count && to != chain->set; i++) {
-        gd_chain_launch *launch = &chain->launches[i];
-        old->calls[i] = launch->call;
-        old->moves[i] = launch->move;
-        launch->call = new->calls[i];
-        launch->move = new->moves[i];
-    }
-    chain->set = to;
-    chain->hops_known = false;
+/* Whether the same launches are held in two sets, as far as is known. */
+static bool hold_the_same(const griddep_chain *chain, const gd_chain_set *a, const gd_chain_set *b)
+{
+    return chain->always_safe ||
+           (a->held_known && b->held_known && !memcmp(a->held, b->held, chain->count));
+}
+
+static void select_set(griddep_chain *chain, gd_chain_set *set)
+{
+    chain->hops_known = chain->hops_known && hold_the_same(chain, chain->now, set);
+    chain->now = set;
 }
 
 /* ---- one launch ---- */
@@ -152,7 +151,7 @@ static int32_t refuse_kernel(const griddep_chain *chain, uint32_t index, griddep
 /* Whether the launch is a kernel's in a chain that can be run. */
 static inline int32_t find_kernel(const griddep_chain *chain, uint32_t index, griddep_error *error)
 {
-    return chain && chain->runtime && index < chain->count && chain->launches[index].call &&
+    return chain && chain->runtime && index < chain->count && chain->now->calls[index] &&
                    !gd_error_check(error)
                ? GRIDDEP_OK
                : refuse_kernel(chain, index, error);
@@ -168,21 +167,18 @@ static inline int32_t set_arguments(griddep_chain *chain, uint32_t index,
                                     const griddep_argument *arguments, uint32_t count,
                                     griddep_error *error)
 {
-    gd_chain_set *set = chain->sets[chain->set];
-    gd_chain_launch *launch = &chain->launches[index];
-    gd_call *call = launch->call;
+    gd_chain_set *set = chain->now;
+    gd_call *const old = set->calls[index];
+    gd_call *call = old;
     bool changed = true;
-    int32_t status = is_own(set, call)
-                         ? gd_call_change(call, arguments, count, &changed, error)
-                         : gd_call_with_arguments(call, arguments, count, &call, error);
+    int32_t status = is_own(set, old) ? gd_call_change(old, arguments, count, &changed, error)
+                                      : gd_call_with_arguments(old, arguments, count, &call, error);
 
     if (status || !changed)
         return status;
     change_calls(chain, set, index, call);
-    if (call != launch->call) {
-        gd_call_release(launch->call);
-        launch->call = call;
-    }
+    if (call != old)
+        gd_chain_set_call(chain, index, call);
     gd_chain_forget_held(chain);
     return GRIDDEP_OK;
 }
@@ -193,12 +189,6 @@ static bool keeps_nodes(const gd_call *a, const gd_call *b)
     return gd_call_same_attributes(a, b) && a->launch.pdl == b->launch.pdl;
 }
 
-/* Where a set keeps the call of a launch. */
-static gd_call **call_of(griddep_chain *chain, uint32_t set, uint32_t index)
-{
-    return set == chain->set ? &chain->launches[index].call : &chain->sets[set]->calls[index];
-}
-
 /* A call in the new configuration for each set, or none. */
 static int32_t make_calls(griddep_chain *chain, uint32_t index, const griddep_launch_config *config,
                           gd_call **calls, griddep_error *error)
@@ -206,7 +196,7 @@ static int32_t make_calls(griddep_chain *chain, uint32_t index, const griddep_la
     int32_t status = GRIDDEP_OK;
 
     for (uint32_t set = 0; set < chain->set_count && !status; set++)
-        status = gd_call_with_config(*call_of(chain, set, index), config, &gd_chain_owner,
+        status = gd_call_with_config(chain->sets[set]->calls[index], config, &gd_chain_owner,
                                      &calls[set], error);
     for (uint32_t set = 0; set < chain->set_count && status; set++)
         gd_call_release(calls[set]);
@@ -216,7 +206,7 @@ static int32_t make_calls(griddep_chain *chain, uint32_t index, const griddep_la
 static void set_calls(griddep_chain *chain, uint32_t index, gd_call **calls)
 {
     for (uint32_t set = 0; set < chain->set_count; set++) {
-        gd_call **place = call_of(chain, set, index);
+        gd_call **place = &chain->sets[set]->calls[index];
         if (keeps_nodes(*place, calls[set]))
             change_calls(chain, chain->sets[set], index, calls[set]);
         else
@@ -264,8 +254,8 @@ static int32_t set_move(griddep_chain *chain, uint32_t index, int32_t node,
     status = gd_chain_check_move(node, move, error);
     if (status)
         return status;
-    change_moves(chain, chain->sets[chain->set], index, &changed);
-    launch->move = *move;
+    change_moves(chain, chain->now, index, &changed);
+    chain->now->moves[index] = *move;
     gd_chain_forget_held(chain);
     return GRIDDEP_OK;
 }
@@ -274,7 +264,7 @@ static int32_t set_move(griddep_chain *chain, uint32_t index, int32_t node,
 static int32_t set_address(griddep_chain *chain, uint32_t index, uint32_t argument,
                            const griddep_argument *value, griddep_error *error)
 {
-    gd_chain_move *move = &chain->launches[index].move;
+    gd_chain_move *move = &chain->now->moves[index];
     uint64_t address;
 
     if (argument > 1)
@@ -286,7 +276,7 @@ static int32_t set_address(griddep_chain *chain, uint32_t index, uint32_t argume
             gd_chain_name(&chain->launches[index]), argument, (size_t)value->bytes);
     memcpy(&address, gd_launch_argument_data(value), sizeof address);
     *(argument ? &move->target : &move->source) = address;
-    gd_chain_drop_set_graphs(chain, chain->sets[chain->set]);
+    gd_chain_drop_set_graphs(chain, chain->now);
     gd_chain_forget_held(chain);
     return GRIDDEP_OK;
 }
@@ -319,7 +309,7 @@ int32_t griddep_chain_set_argument(griddep_chain *chain, uint32_t index, uint32_
         return set_address(chain, index, argument, value, error);
     if (chain->launches[index].hop && argument > 1)
         return refuse_hop(chain, index, error);
-    const gd_call *call = chain->launches[index].call;
+    const gd_call *call = chain->now->calls[index];
     const uint32_t count = call->kernel->info.parameter_count;
     if (argument >= count)
         return gd_error_set(error, GRIDDEP_ERROR_NOT_FOUND,
@@ -409,6 +399,6 @@ int32_t griddep_chain_select_argument_set(griddep_chain *chain, uint32_t set, gr
                             "the chain has %" PRIu32
                             " sets of arguments; there is no number %" PRIu32,
                             chain->set_count, set);
-    select_set(chain, set);
+    select_set(chain, chain->sets[set]);
     return GRIDDEP_OK;
 }

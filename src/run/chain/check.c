@@ -34,16 +34,19 @@ static void read_address(const gd_chain_launch *launch, uint32_t argument,
         return;
     }
     if (launch->large) {
-        *address = argument ? (gd_chain_address){launch->move.target, launch->large->target_bytes}
-                            : (gd_chain_address){launch->move.source, launch->large->source_bytes};
+        *address =
+            argument
+                ? (gd_chain_address){gd_chain_move_of(launch)->target, launch->large->target_bytes}
+                : (gd_chain_address){gd_chain_move_of(launch)->source, launch->large->source_bytes};
         return;
     }
     if (launch->given.node != GRIDDEP_GRAPH_NODE_KERNEL) {
-        *address = (gd_chain_address){argument ? launch->move.source : launch->move.target,
-                                      launch->move.bytes};
+        *address = (gd_chain_address){argument ? gd_chain_move_of(launch)->source
+                                               : gd_chain_move_of(launch)->target,
+                                      gd_chain_move_of(launch)->bytes};
         return;
     }
-    const gd_call *call = launch->call;
+    const gd_call *call = gd_chain_call(launch);
     if (!call) {
         if (launch->addresses)
             *address = launch->addresses[argument];
@@ -252,11 +255,11 @@ static bool is_null(const gd_chain_launch *launch, uint32_t argument)
 {
     if (is_said(launch, argument) || launch->given.node != GRIDDEP_GRAPH_NODE_KERNEL)
         return true;
-    if (!launch->call)
+    if (!gd_chain_call(launch))
         return launch->addresses && !launch->addresses[argument].at &&
                !launch->addresses[argument].bytes;
-    const unsigned char *value = launch->call->pointers[argument];
-    const uint32_t bytes = launch->call->kernel->parameters[argument].bytes;
+    const unsigned char *value = gd_chain_call(launch)->pointers[argument];
+    const uint32_t bytes = gd_chain_call(launch)->kernel->parameters[argument].bytes;
     return !bytes || (!value[0] && !memcmp(value, value + 1, bytes - 1));
 }
 
@@ -331,14 +334,14 @@ int32_t gd_chain_read_uses(const griddep_chain *chain, griddep_use **uses, gridd
 /* Adds what the call of a launch tells now. */
 static void ask_call(const gd_chain_launch *launch, gd_check_launch *given)
 {
-    const griddep_kernel *kernel = launch->call ? launch->call->kernel : NULL;
+    const griddep_kernel *kernel = gd_chain_kernel(launch);
 
     given->entry = gd_chain_kernel_name(launch);
     if (!kernel)
         return;
     given->ptx = kernel->module->ptx;
     given->variables_exposed = atomic_load(&kernel->module->variables_known);
-    given->pdl = launch->call->launch.pdl;
+    given->pdl = gd_chain_call(launch)->launch.pdl;
     given->traits = kernel->info.traits;
 }
 
@@ -563,7 +566,7 @@ static void look_for_exposures(griddep_chain *chain)
 
 int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error *error)
 {
-    gd_chain_set *set = chain->sets[chain->set];
+    gd_chain_set *set = chain->now;
     const uint64_t count = count_uses(chain);
     griddep_use *uses;
     bool safe = false;
@@ -598,10 +601,10 @@ int32_t gd_chain_prove_round(griddep_chain *chain, gd_text *text, griddep_error 
 
 void gd_chain_forget_held(griddep_chain *chain)
 {
-    chain->sets[chain->set]->proof_known = false;
+    chain->now->proof_known = false;
     if (chain->always_safe)
         return;
-    chain->sets[chain->set]->held_known = false;
+    chain->now->held_known = false;
     chain->hops_known = false;
 }
 
@@ -639,7 +642,7 @@ static bool find_race(const griddep_findings *findings, uint32_t *at, griddep_fi
 
 static void hold(const griddep_chain *chain, uint32_t index, bool *held)
 {
-    const gd_call *call = chain->launches[index].call;
+    const gd_call *call = chain->now->calls[index];
 
     if (call && call->launch.pdl != GRIDDEP_PDL_FORCE)
         held[index] = true;
@@ -687,8 +690,8 @@ static int32_t look_at_any_arguments(griddep_chain *chain, bool *held, griddep_e
             uses[place].offset = uses[place].bytes = 0;
             if (uses[place].access == GRIDDEP_ACCESS_UNKNOWN)
                 uses[place].access = GRIDDEP_ACCESS_UPDATE;
-            if (reached || !launch->call ||
-                launch->call->kernel->parameters[k].bytes >= sizeof(uint64_t))
+            if (reached || !gd_chain_call(launch) ||
+                gd_chain_call(launch)->kernel->parameters[k].bytes >= sizeof(uint64_t))
                 uses[place].buffer = 1;
         }
     }
@@ -766,7 +769,7 @@ static int32_t prove_set(griddep_chain *chain, gd_chain_set *set, griddep_error 
 
 int32_t gd_chain_prove_hops(griddep_chain *chain, int32_t mode, griddep_error *error)
 {
-    gd_chain_set *set = chain->sets[chain->set];
+    gd_chain_set *set = chain->now;
 
     look_for_exposures(chain);
     if (!gd_chain_overlaps(mode) || chain->hops_known || chain->held_given || chain->count < 2)

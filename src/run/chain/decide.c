@@ -25,7 +25,7 @@ bool gd_chain_is_kernel(const griddep_chain *chain, uint32_t index)
 int32_t gd_chain_pdl(const griddep_chain *chain, int32_t mode, uint32_t index)
 {
     return gd_chain_overlaps(mode) && gd_chain_is_kernel(chain, index)
-               ? chain->launches[index].call->launch.pdl
+               ? chain->now->calls[index]->launch.pdl
                : GRIDDEP_PDL_OFF;
 }
 
@@ -44,15 +44,15 @@ uint32_t gd_chain_previous(const gd_chain_launch *launch)
 
 static uint32_t traits_of(const griddep_chain *chain, uint32_t index)
 {
-    return chain->launches[index].call->kernel->info.traits;
+    return chain->now->calls[index]->kernel->info.traits;
 }
 
 /* Why an event that a launch records is not one of its trigger. */
 static int32_t decide_event(const griddep_chain *chain, uint32_t index)
 {
     const gd_chain_launch *launch = &chain->launches[index];
-    int32_t obstacle =
-        gd_early_obstacle(chain->runtime, launch->call->launch.pdl, GD_EARLY_TRIGGER_EVENT);
+    int32_t obstacle = gd_early_obstacle(chain->runtime, gd_chain_call(launch)->launch.pdl,
+                                         GD_EARLY_TRIGGER_EVENT);
 
     return obstacle == GRIDDEP_REASON_FORCED ? GRIDDEP_REASON_PLAIN : obstacle;
 }
@@ -121,9 +121,7 @@ int32_t gd_chain_decide_round(const griddep_chain *chain, int32_t mode)
                    ? GRIDDEP_REASON_NODE_BETWEEN
                    : GRIDDEP_REASON_NOT_KERNELS;
     int32_t reason = decide_kernels(chain, mode, last, 0, true);
-    return reason == GRIDDEP_REASON_SET && chain->sets[chain->set]->proof != 1
-               ? GRIDDEP_REASON_ROUND
-               : reason;
+    return reason == GRIDDEP_REASON_SET && chain->now->proof != 1 ? GRIDDEP_REASON_ROUND : reason;
 }
 
 /* ---- triggers ---- */
@@ -140,16 +138,16 @@ static bool may_record_trigger(const griddep_chain *chain, const gd_call *call)
  * path. */
 static bool may_follow_trigger(const gd_chain_launch *launch)
 {
-    const griddep_kernel *kernel = launch->call ? launch->call->kernel : NULL;
+    const griddep_kernel *kernel = gd_chain_kernel(launch);
 
     return kernel && !launch->held &&
-           gd_launch_decide(kernel, launch->call->launch.pdl) <= GRIDDEP_REASON_FORCED &&
+           gd_launch_decide(kernel, gd_chain_call(launch)->launch.pdl) <= GRIDDEP_REASON_FORCED &&
            gd_early_kernel(kernel->info.traits) == GRIDDEP_REASON_SET;
 }
 
 void gd_chain_decide_trigger(const griddep_chain *chain, gd_chain_launch *launch)
 {
-    launch->early = launch->call && may_record_trigger(chain, launch->call);
+    launch->early = gd_chain_call(launch) && may_record_trigger(chain, gd_chain_call(launch));
 }
 
 void gd_chain_follow_trigger(griddep_chain *chain, const gd_chain_launch *launch)

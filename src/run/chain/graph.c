@@ -66,7 +66,7 @@ static int32_t add_edges_over(const builder *build, uint32_t to)
 
 static int32_t add_node(const builder *build, const gd_chain_launch *launch)
 {
-    const gd_chain_move *move = &launch->move;
+    const gd_chain_move *move = gd_chain_move_of(launch);
     uint32_t node;
 
     switch (launch->given.node) {
@@ -85,7 +85,7 @@ static int32_t add_node(const builder *build, const gd_chain_launch *launch)
                             "the chain into griddep_graph_capture_begin",
                             gd_chain_name(launch));
     default:
-        return gd_graph_add_call(build->graph, launch->call, &node, build->error);
+        return gd_graph_add_call(build->graph, gd_chain_call(launch), &node, build->error);
     }
 }
 
@@ -145,8 +145,8 @@ int32_t gd_chain_make_graph(const griddep_chain *chain, int32_t mode, uint32_t r
     for (; build.round < rounds && !status; build.round++)
         status = add_round(&build);
     for (uint32_t i = 0; i < chain->count && !status; i++) {
-        if (chain->launches[i].call)
-            status = add_events(&chain->launches[i].call->launch, i, build.graph, error);
+        if (chain->now->calls[i])
+            status = add_events(&chain->now->calls[i]->launch, i, build.graph, error);
     }
     if (status)
         griddep_graph_destroy(build.graph);
@@ -174,31 +174,31 @@ static void end_proof(void *state)
 static int32_t copy_launch(griddep_chain *copy, const gd_chain_launch *launch, uint32_t index,
                            griddep_error *error)
 {
-    if (launch->call)
-        gd_call_hold(launch->call);
-    int32_t status = gd_chain_append_like(copy, launch, launch->call, error);
+    if (gd_chain_call(launch))
+        gd_call_hold(gd_chain_call(launch));
+    int32_t status =
+        gd_chain_append_like(copy, launch, gd_chain_call(launch), gd_chain_move_of(launch), error);
     if (status)
-        gd_call_release(launch->call);
+        gd_call_release(gd_chain_call(launch));
     for (uint32_t i = 0; i < launch->given.after_count && !status; i++)
         status = griddep_chain_depend(copy, index, launch->given.after[i], error);
     return status;
 }
 
 /* An update may give a node another kernel: what is known of the old one goes with it. */
-bool gd_chain_follow_call(griddep_chain *chain, gd_chain_launch *launch, gd_call *call)
+bool gd_chain_follow_call(griddep_chain *chain, uint32_t index, gd_call *call)
 {
-    const bool other =
-        call->launch.pdl != launch->call->launch.pdl || call->kernel != launch->call->kernel;
+    const gd_call *old = chain->now->calls[index];
+    gd_chain_launch *launch = &chain->launches[index];
+    const bool other = call->launch.pdl != old->launch.pdl || call->kernel != old->kernel;
 
-    if (call->kernel != launch->call->kernel) {
+    if (call->kernel != old->kernel) {
         gd_check_facts_destroy(chain->facts);
         chain->facts = NULL;
         gd_chain_forget_uses(launch);
         launch->given.use_count = call->kernel->info.parameter_count;
     }
-    gd_call_hold(call);
-    gd_call_release(launch->call);
-    launch->call = call;
+    gd_chain_set_call(chain, index, gd_call_hold(call));
     return other;
 }
 
@@ -210,11 +210,11 @@ static void follow_nodes(griddep_chain *chain, const griddep_graph *graph)
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_graph_node *node = &graph->nodes[i];
         gd_chain_launch *launch = &chain->launches[i];
-        if (node->call && node->call != launch->call)
-            other |= gd_chain_follow_call(chain, launch, node->call);
-        launch->move.target = node->target;
-        launch->move.source = node->source;
-        launch->move.bytes = node->bytes;
+        if (node->call && node->call != gd_chain_call(launch))
+            other |= gd_chain_follow_call(chain, i, node->call);
+        gd_chain_move_of(launch)->target = node->target;
+        gd_chain_move_of(launch)->source = node->source;
+        gd_chain_move_of(launch)->bytes = node->bytes;
     }
     if (other)
         gd_chain_forget_all_held(chain);
@@ -248,7 +248,7 @@ static bool forces(const griddep_chain *chain)
     bool found = false;
 
     for (uint32_t i = 0; i < chain->count && !found; i++)
-        found = chain->launches[i].call && chain->launches[i].call->launch.pdl == GRIDDEP_PDL_FORCE;
+        found = chain->now->calls[i] && chain->now->calls[i]->launch.pdl == GRIDDEP_PDL_FORCE;
     return found;
 }
 

@@ -130,7 +130,7 @@ static int32_t get_call(const griddep_graph *graph, uint32_t index, gd_call **ca
 }
 
 /* A copy or fill of an adopted graph is not known: it ends the overlap, as all the others do. */
-static gd_chain_launch describe(const gd_graph_node *node, uint32_t lane)
+static gd_chain_launch describe(const gd_graph_node *node, uint32_t lane, gd_chain_move *move)
 {
     gd_chain_launch launch = {.given = {.node = GRIDDEP_GRAPH_NODE_HOST, .lane = lane}};
 
@@ -140,7 +140,7 @@ static gd_chain_launch describe(const gd_graph_node *node, uint32_t lane)
     } else if (node->target &&
                (node->type == GRIDDEP_GRAPH_NODE_COPY || node->type == GRIDDEP_GRAPH_NODE_FILL)) {
         launch.given.node = node->type;
-        launch.move =
+        *move =
             (gd_chain_move){.target = node->target, .source = node->source, .bytes = node->bytes};
         launch.given.use_count = node->type == GRIDDEP_GRAPH_NODE_COPY ? 2 : 1;
     }
@@ -152,7 +152,8 @@ static int32_t add_node(const griddep_graph *graph, gd_held *held, uint32_t at,
                         const uint32_t *places, bool *known, griddep_error *error)
 {
     const gd_graph_node *node = &graph->nodes[held->order[at]];
-    const gd_chain_launch launch = describe(node, at);
+    gd_chain_move move = {0};
+    const gd_chain_launch launch = describe(node, at, &move);
     gd_call *call = NULL;
     int32_t status = GRIDDEP_OK;
 
@@ -161,7 +162,7 @@ static int32_t add_node(const griddep_graph *graph, gd_held *held, uint32_t at,
     *known = launch.given.node != GRIDDEP_GRAPH_NODE_KERNEL || call;
     if (status || !*known)
         return status;
-    status = gd_chain_append_like(held->chain, &launch, call, error);
+    status = gd_chain_append_like(held->chain, &launch, call, &move, error);
     if (status)
         gd_call_release(call);
     for (uint32_t i = 0; i < node->before.count && !status; i++)
@@ -201,11 +202,11 @@ static void follow_nodes(const griddep_graph *graph, gd_held *held)
     for (uint32_t i = 0; i < held->base.count; i++) {
         const gd_graph_node *node = &graph->nodes[held->order[i]];
         gd_chain_launch *launch = &held->chain->launches[i];
-        if (node->call && launch->call && node->call != launch->call)
-            other |= gd_chain_follow_call(held->chain, launch, node->call);
-        launch->move.target = node->target;
-        launch->move.source = node->source;
-        launch->move.bytes = node->bytes;
+        if (node->call && gd_chain_call(launch) && node->call != gd_chain_call(launch))
+            other |= gd_chain_follow_call(held->chain, i, node->call);
+        gd_chain_move_of(launch)->target = node->target;
+        gd_chain_move_of(launch)->source = node->source;
+        gd_chain_move_of(launch)->bytes = node->bytes;
     }
     if (other)
         gd_chain_forget_all_held(held->chain);

@@ -20,12 +20,12 @@
 
 gd_chain_graph *gd_chain_graph_of(const griddep_chain *chain, int32_t mode, uint32_t power)
 {
-    return &chain->sets[chain->set]->graphs[mode * GD_CHAIN_POWERS + (int32_t)power];
+    return &chain->now->graphs[mode * GD_CHAIN_POWERS + (int32_t)power];
 }
 
 void gd_chain_note_graph(const griddep_chain *chain, int32_t mode, uint32_t power)
 {
-    gd_chain_set *set = chain->sets[chain->set];
+    gd_chain_set *set = chain->now;
     const uint32_t at = (uint32_t)mode * GD_CHAIN_POWERS + power;
     gd_chain_graph *graph = &set->graphs[at];
 
@@ -166,7 +166,7 @@ static bool records_events(const griddep_chain *chain)
     gd_early how;
 
     for (uint32_t i = 0; i < chain->count; i++) {
-        const gd_call *call = chain->launches[i].call;
+        const gd_call *call = chain->now->calls[i];
         for (uint32_t k = 0; call && k < call->launch.attribute_count; k++) {
             if (gd_event_of(&call->launch.attributes[k], &how))
                 return true;
@@ -255,8 +255,9 @@ static int32_t launch_into(griddep_chain *chain, int32_t mode, uint32_t rounds, 
         status = launch_all(chain, mode, round > 0, stream, error);
     for (uint32_t i = 0; i < chain->count; i++) {
         const gd_chain_launch *launch = &chain->launches[i];
-        if (launch->call || launch->large)
-            gd_hold_for_capture(launch->call ? launch->call->kernel->module : launch->large->module,
+        if (gd_chain_call(launch) || launch->large)
+            gd_hold_for_capture(gd_chain_call(launch) ? gd_chain_call(launch)->kernel->module
+                                                      : launch->large->module,
                                 &capture);
     }
     return status;
@@ -314,8 +315,8 @@ int32_t gd_chain_read_hop(griddep_chain *chain, int32_t mode, uint32_t index, gd
     *hop = (gd_hop){.runtime = chain->runtime,
                     .name = gd_chain_name(launch),
                     .what = gd_chain_kernel_name(launch),
-                    .kernel = launch->call ? launch->call->kernel : NULL,
-                    .launch = launch->call ? &launch->call->launch : NULL,
+                    .kernel = gd_chain_kernel(launch),
+                    .launch = gd_chain_call(launch) ? &gd_chain_call(launch)->launch : NULL,
                     .index = index,
                     .previous = previous,
                     .others = launch->given.after_count - (previous != launch->previous),
