@@ -97,31 +97,38 @@ static void select_set(griddep_chain *chain, gd_chain_set *set)
 static inline void change_calls(const griddep_chain *chain, gd_chain_set *set, uint32_t index,
                                 gd_call *call)
 {
-    for (uint64_t left = set->made; left; left &= left - 1) {
+    int32_t status = GRIDDEP_OK;
+
+    for (uint64_t left = set->made; left && !status; left &= left - 1) {
         const gd_chain_graph *graph = &set->graphs[__builtin_ctzll(left)];
-        for (uint32_t round = 0; round < graph->rounds; round++) {
-            if (graph->exec ||
-                gd_graph_set_call(graph->graph, round * chain->count + index, call, NULL)) {
-                gd_chain_drop_set_graphs(chain, set);
-                return;
-            }
-        }
+        const uint32_t end = graph->rounds * chain->count;
+        status = graph->exec ? GRIDDEP_ERROR_UNSUPPORTED : GRIDDEP_OK;
+        for (uint32_t node = index; node < end && !status; node += chain->count)
+            status = gd_graph_set_call(graph->graph, node, call, NULL);
     }
+    if (status)
+        gd_chain_drop_set_graphs(chain, set);
 }
 
 static void change_moves(const griddep_chain *chain, gd_chain_set *set, uint32_t index,
                          const gd_graph_node *move)
 {
-    for (uint64_t left = set->made; left; left &= left - 1) {
+    int32_t status = GRIDDEP_OK;
+
+    for (uint64_t left = set->made; left && !status; left &= left - 1) {
         const gd_chain_graph *graph = &set->graphs[__builtin_ctzll(left)];
-        for (uint32_t round = 0; round < graph->rounds; round++) {
-            if (graph->exec ||
-                gd_graph_set_move(graph->graph, round * chain->count + index, move, NULL)) {
-                gd_chain_drop_set_graphs(chain, set);
-                return;
-            }
-        }
+        const uint32_t end = graph->rounds * chain->count;
+        status = graph->exec ? GRIDDEP_ERROR_UNSUPPORTED : GRIDDEP_OK;
+        for (uint32_t node = index; node < end && !status; node += chain->count)
+            status = gd_graph_set_move(graph->graph, node, move, NULL);
     }
+    if (status)
+        gd_chain_drop_set_graphs(chain, set);
+}
+
+static bool is_hop(const griddep_chain *chain, uint32_t index)
+{
+    return chain->programs && chain->launches[index].hop;
 }
 
 /* What a hop of a group does is the same on all members: its addresses alone are this one's. */
@@ -148,13 +155,17 @@ static int32_t refuse_kernel(const griddep_chain *chain, uint32_t index, griddep
                               gd_chain_kernel_name(&chain->launches[index]));
 }
 
-/* Whether the launch is a kernel's in a chain that can be run. */
-static inline int32_t find_kernel(const griddep_chain *chain, uint32_t index, griddep_error *error)
+/* Whether the launch is a kernel's in a chain that can be run, and the error one to write to. */
+static inline bool has_kernel(const griddep_chain *chain, uint32_t index,
+                              const griddep_error *error)
 {
     return chain && chain->runtime && index < chain->count && chain->now->calls[index] &&
-                   !gd_error_check(error)
-               ? GRIDDEP_OK
-               : refuse_kernel(chain, index, error);
+           !gd_error_check(error);
+}
+
+static int32_t find_kernel(const griddep_chain *chain, uint32_t index, griddep_error *error)
+{
+    return has_kernel(chain, index, error) ? GRIDDEP_OK : refuse_kernel(chain, index, error);
 }
 
 /* Nobody but the chain and the set's own graphs holds the launch's call. */
@@ -163,22 +174,37 @@ static bool is_own(const gd_chain_set *set, const gd_call *call)
     return atomic_load_explicit(&call->references, memory_order_acquire) == 1 + set->nodes;
 }
 
-static inline int32_t set_arguments(griddep_chain *chain, uint32_t index,
-                                    const griddep_argument *arguments, uint32_t count,
-                                    griddep_error *error)
+/* A call of which somebody else counts on its arguments is left to him. */
+static int32_t set_other_call(griddep_chain *chain, uint32_t index,
+                              const griddep_argument *arguments, uint32_t count,
+                              griddep_error *error)
+{
+    gd_call *call = NULL;
+    int32_t status =
+        gd_call_with_arguments(chain->now->calls[index], arguments, count, &call, error);
+
+    if (status)
+        return status;
+    change_calls(chain, chain->now, index, call);
+    gd_chain_set_call(chain, index, call);
+    gd_chain_forget_held(chain);
+    return GRIDDEP_OK;
+}
+
+__attribute__((always_inline)) static inline int32_t
+set_arguments(griddep_chain *chain, uint32_t index, const griddep_argument *arguments,
+              uint32_t count, griddep_error *error)
 {
     gd_chain_set *set = chain->now;
-    gd_call *const old = set->calls[index];
-    gd_call *call = old;
-    bool changed = true;
-    int32_t status = is_own(set, old) ? gd_call_change(old, arguments, count, &changed, error)
-                                      : gd_call_with_arguments(old, arguments, count, &call, error);
+    gd_call *call = set->calls[index];
+    bool changed;
 
+    if (!is_own(set, call))
+        return set_other_call(chain, index, arguments, count, error);
+    int32_t status = gd_call_change(call, arguments, count, &changed, error);
     if (status || !changed)
         return status;
     change_calls(chain, set, index, call);
-    if (call != old)
-        gd_chain_set_call(chain, index, call);
     gd_chain_forget_held(chain);
     return GRIDDEP_OK;
 }
@@ -283,15 +309,20 @@ static int32_t set_address(griddep_chain *chain, uint32_t index, uint32_t argume
 
 /* ---- public ---- */
 
+static int32_t refuse_arguments(griddep_chain *chain, uint32_t index, griddep_error *error)
+{
+    int32_t status = find_kernel(chain, index, error);
+
+    return status ? status : refuse_hop(chain, index, error);
+}
+
 int32_t griddep_chain_set_arguments(griddep_chain *chain, uint32_t index,
                                     const griddep_argument *arguments, uint32_t argument_count,
                                     griddep_error *error)
 {
-    int32_t status = find_kernel(chain, index, error);
-
-    if (!status && chain->launches[index].hop)
-        status = refuse_hop(chain, index, error);
-    return status ? status : set_arguments(chain, index, arguments, argument_count, error);
+    return has_kernel(chain, index, error) && !is_hop(chain, index)
+               ? set_arguments(chain, index, arguments, argument_count, error)
+               : refuse_arguments(chain, index, error);
 }
 
 int32_t griddep_chain_set_argument(griddep_chain *chain, uint32_t index, uint32_t argument,
@@ -307,7 +338,7 @@ int32_t griddep_chain_set_argument(griddep_chain *chain, uint32_t index, uint32_
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT, "value is NULL");
     if (large)
         return set_address(chain, index, argument, value, error);
-    if (chain->launches[index].hop && argument > 1)
+    if (is_hop(chain, index) && argument > 1)
         return refuse_hop(chain, index, error);
     const gd_call *call = chain->now->calls[index];
     const uint32_t count = call->kernel->info.parameter_count;
@@ -334,7 +365,7 @@ int32_t griddep_chain_set_config(griddep_chain *chain, uint32_t index,
     griddep_launch_config own;
     int32_t status = find_kernel(chain, index, error);
 
-    if (!status && chain->launches[index].hop)
+    if (!status && is_hop(chain, index))
         status = refuse_hop(chain, index, error);
     if (!status)
         status = config ? gd_launch_read_config(&own, config, error)

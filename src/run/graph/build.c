@@ -74,9 +74,8 @@ static int32_t add_kernel(const builder *build, uint32_t index, size_t count, gd
 {
     const gd_driver *driver = build->graph->runtime->driver;
     const gd_call *call = build->graph->nodes[index].call;
-    const gd_CUDA_KERNEL_NODE_PARAMS params = gd_call_params(call);
     gd_CUresult result =
-        driver->cuGraphAddKernelNode(made, build->handle, build->before, count, &params);
+        driver->cuGraphAddKernelNode(made, build->handle, build->before, count, &call->params);
 
     if (result == GD_CUDA_SUCCESS)
         result = set_attributes(driver, *made, call);

@@ -27,12 +27,11 @@ static int32_t tell_driver(griddep_graph *graph, uint32_t index, const gd_call *
 {
     const gd_driver *driver = graph->runtime->driver;
     gd_CUgraphNode node = graph->nodes[index].handle;
-    const gd_CUDA_KERNEL_NODE_PARAMS params = gd_call_params(call);
     gd_CUresult result =
-        graph->adopted ? driver->cuGraphKernelNodeSetParams(node, &params) : GD_CUDA_SUCCESS;
+        graph->adopted ? driver->cuGraphKernelNodeSetParams(node, &call->params) : GD_CUDA_SUCCESS;
 
     if (result == GD_CUDA_SUCCESS && graph->exec) {
-        result = driver->cuGraphExecKernelNodeSetParams(graph->exec, node, &params);
+        result = driver->cuGraphExecKernelNodeSetParams(graph->exec, node, &call->params);
         if (result != GD_CUDA_SUCCESS && graph->adopted)
             gd_graph_drop(graph); /* the node has what the executable has not */
     }

@@ -44,6 +44,15 @@ static int32_t keep_launch(gd_call *call, const gd_launch *launch, griddep_error
     memcpy(attributes, launch->attributes, launch->attribute_count * sizeof *attributes);
     call->launch = *launch;
     call->launch.attributes = attributes;
+    call->params = (gd_CUDA_KERNEL_NODE_PARAMS){.func = call->kernel->function,
+                                                .gridDimX = launch->config.gridDimX,
+                                                .gridDimY = launch->config.gridDimY,
+                                                .gridDimZ = launch->config.gridDimZ,
+                                                .blockDimX = launch->config.blockDimX,
+                                                .blockDimY = launch->config.blockDimY,
+                                                .blockDimZ = launch->config.blockDimZ,
+                                                .sharedMemBytes = launch->config.sharedMemBytes,
+                                                .kernelParams = call->pointers};
     return GRIDDEP_OK;
 }
 

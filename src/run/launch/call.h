@@ -11,9 +11,10 @@
 
 typedef struct gd_call {
     atomic_uint references;
-    griddep_kernel *kernel; /* its module is held */
-    void **pointers;        /* to each of the arguments, in `packed` */
-    unsigned char *packed;  /* behind this struct */
+    griddep_kernel *kernel;            /* its module is held */
+    void **pointers;                   /* to each of the arguments, in `packed` */
+    unsigned char *packed;             /* behind this struct */
+    gd_CUDA_KERNEL_NODE_PARAMS params; /* the call as a kernel node */
     gd_launch launch;
 } gd_call;
 
@@ -52,21 +53,5 @@ void gd_call_release(gd_call *call); /* takes NULL */
 
 /* Whether two calls have the same cluster and attributes. */
 bool gd_call_same_attributes(const gd_call *a, const gd_call *b);
-
-/* The call as a kernel node. */
-static inline gd_CUDA_KERNEL_NODE_PARAMS gd_call_params(const gd_call *call)
-{
-    const gd_CUlaunchConfig *config = &call->launch.config;
-
-    return (gd_CUDA_KERNEL_NODE_PARAMS){.func = call->kernel->function,
-                                        .gridDimX = config->gridDimX,
-                                        .gridDimY = config->gridDimY,
-                                        .gridDimZ = config->gridDimZ,
-                                        .blockDimX = config->blockDimX,
-                                        .blockDimY = config->blockDimY,
-                                        .blockDimZ = config->blockDimZ,
-                                        .sharedMemBytes = config->sharedMemBytes,
-                                        .kernelParams = call->pointers};
-}
 
 #endif
