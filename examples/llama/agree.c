@@ -10,10 +10,11 @@ static griddep_error error = {.size = sizeof error};
 
 static uint64_t digest_options(const model_options *of)
 {
-    const double numbers[] = {
-        of->type,      of->eight_bits,       of->capacity,   of->sequences,
-        of->rows,      of->draw.temperature, of->draw.top_p, of->draw.repetition_penalty,
-        of->draw.top_k};
+    const double numbers[] = {of->type,       of->bits,
+                              of->capacity,   of->sequences,
+                              of->rows,       of->draw.temperature,
+                              of->draw.top_p, of->draw.repetition_penalty,
+                              of->draw.top_k};
 
     return digest_add(digest_add(DIGEST_BEGIN, numbers, sizeof numbers), &of->draw.seed,
                       sizeof of->draw.seed);

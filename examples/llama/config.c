@@ -93,6 +93,30 @@ static void read_rope(const json_t *root, model_config *config)
     }
 }
 
+/* Matrices of 4 bits. Other kinds are told by their tensors. */
+static void read_quantization(const json_t *root, model_config *config)
+{
+    const json_t *of = json_object_get(root, "quantization_config");
+    const char *method = json_is_object(of) ? json_text_or(file_name, of, "quant_method", "") : "";
+    const bool awq = !strcmp(method, "awq");
+
+    if (!awq && strcmp(method, "gptq"))
+        return;
+    const char *format = awq ? json_text_or(file_name, of, "version", "gemm")
+                             : json_text_or(file_name, of, "checkpoint_format", "gptq");
+    if (json_whole(file_name, of, "bits", 1, 64) != 4 ||
+        json_whole(file_name, of, "group_size", 1, 1 << 20) != 128)
+        fail("%s: quantization_config \"%s\" is not of 4 bits in groups of 128, which alone are "
+             "read",
+             file_name, method);
+    config->four_bits = awq                         ? FOUR_BITS_AWQ
+                        : strcmp(format, "gptq_v2") ? FOUR_BITS_GPTQ
+                                                    : FOUR_BITS_GPTQ_V2;
+    if (strcmp(format, awq ? "gemm" : "gptq") && strcmp(format, "gptq_v2"))
+        fail("%s: quantization_config \"%s\" has the format \"%s\", which is not read", file_name,
+             method, format);
+}
+
 static void add_stop(model_config *config, const char *file, const json_t *value)
 {
     json_int_t token = json_integer_value(value);
@@ -196,6 +220,7 @@ void config_read(const char *folder, model_config *config)
             config->context = (uint32_t)window;
     }
     read_rope(root, config);
+    read_quantization(root, config);
     check_shape(config);
     read_stops(root, file_name, config);
     read_generation(folder, config);

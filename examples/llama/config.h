@@ -6,6 +6,14 @@
 
 enum { MOST_STOPS = 16 };
 
+/* How files pack weights of 4 bits. Zeros of GPTQ are stored less 1, but in its second format. */
+typedef enum four_bits {
+    FOUR_BITS_NONE,
+    FOUR_BITS_GPTQ,
+    FOUR_BITS_GPTQ_V2,
+    FOUR_BITS_AWQ
+} four_bits;
+
 typedef enum rope_kind { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 } rope_kind;
 
 typedef struct model_config {
@@ -17,10 +25,11 @@ typedef struct model_config {
     rope_kind rope;
     double rope_factor, rope_low, rope_high; /* of LINEAR the first, of LLAMA3 all */
     uint32_t rope_original;                  /* context before it was scaled */
-    bool tied;                               /* the head is the embedding */
-    bool qkv_bias;                           /* the projections of q, k and v have a bias */
-    bool qk_norm;                            /* heads of q and k are normalized */
-    uint32_t stops[MOST_STOPS];              /* tokens that end a text */
+    four_bits four_bits;
+    bool tied;                  /* the head is the embedding */
+    bool qkv_bias;              /* the projections of q, k and v have a bias */
+    bool qk_norm;               /* heads of q and k are normalized */
+    uint32_t stops[MOST_STOPS]; /* tokens that end a text */
     uint32_t stop_count;
     /* How the model's authors sample from it. */
     double temperature, top_p, repetition_penalty;

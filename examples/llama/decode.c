@@ -9,6 +9,35 @@
 #include "build.h"
 #include "decode.h"
 
+/* linear_int4 keeps x in shared memory: where that has no room for all sequences, several launches
+ * read the weights. */
+static void add_int4(builder *with, const matrix *weight, const matrix *up, uint64_t x,
+                     uint64_t norm, uint64_t bias, uint64_t residual, uint64_t y, uint64_t rows,
+                     uint64_t columns)
+{
+    const model *of = with->of;
+    const uint64_t room = of->device.shared_bytes_per_block;
+    uint64_t count = of->sequences;
+
+    while (count > 1 && 34608 + columns / 2 + (2560 + 2 * columns) * count > room)
+        count = (count + 1) / 2;
+    for (uint64_t first = 0; first < of->sequences; first += count) {
+        const uint64_t left = of->sequences - first;
+        give_address(with, weight->at);
+        give_address(with, up ? up->at : 0);
+        give_address(with, x + 2 * first * columns);
+        give_address(with, norm);
+        give_address(with, bias);
+        give_address(with, residual ? residual + 2 * first * rows : 0);
+        give_address(with, y + 2 * first * rows);
+        give_u32(with, rows);
+        give_u32(with, columns);
+        give_u32(with, left < count ? left : count);
+        give_f32(with, of->config.epsilon);
+        add_shelf(with, "linear_int4", NULL, (griddep_launch_config){0});
+    }
+}
+
 /* One sequence goes through linear_*, up to eight through skinny_*, which has the batch as an
  * argument more. */
 static void add_linear(builder *with, const matrix *weight, const matrix *up, uint64_t x,
@@ -18,9 +47,13 @@ static void add_linear(builder *with, const matrix *weight, const matrix *up, ui
     const uint64_t behind[] = {x, norm, bias, residual, y};
     const model *of = with->of;
 
+    if (weight->bits == 4) {
+        add_int4(with, weight, up, x, norm, bias, residual, y, rows, columns);
+        return;
+    }
     give_address(with, weight->at);
     give_address(with, up ? up->at : 0);
-    if (weight->scale) {
+    if (weight->bits == 8) {
         give_address(with, weight->scale);
         give_address(with, up ? up->scale : 0);
     }
@@ -31,7 +64,7 @@ static void add_linear(builder *with, const matrix *weight, const matrix *up, ui
     if (of->sequences > 1)
         give_u32(with, of->sequences);
     give_f32(with, of->config.epsilon);
-    add_shelf(with, of->sequences > 1 ? "skinny" : "linear", weight->scale ? "fp8" : with->type,
+    add_shelf(with, of->sequences > 1 ? "skinny" : "linear", weight->bits == 8 ? "fp8" : with->type,
               (griddep_launch_config){0});
 }
 

@@ -13,6 +13,7 @@ llama_sources = \
 	%D%/main.c \
 	%D%/model.c %D%/model.h \
 	%D%/prompt.c %D%/prompt.h \
+	%D%/tiles.c %D%/tiles.h \
 	%D%/tokenizer.c %D%/tokenizer.h \
 	%D%/trace.c %D%/trace.h \
 	%D%/tune.c %D%/tune.h \

@@ -21,7 +21,8 @@ typedef struct options {
     const char *texts[MOST_SEQUENCES]; /* texts, files' names, or numbers */
     char kinds[MOST_SEQUENCES];        /* 'p', 'f', 't' */
     uint32_t sequences;
-    bool chat, print_tokens, json, bench, ignore_stop, eight_bits, tune;
+    bool chat, print_tokens, json, bench, ignore_stop, tune;
+    uint32_t bits; /* of weights */
     uint32_t count, context, rows;
     uint32_t devices[MOST_DEVICES], device_count; /* 0: not said */
     bool join;
@@ -53,9 +54,9 @@ static const char usage[] =
     "      --seed S                of the random numbers (0); of the next text S + 1, and so on\n"
     "      --ignore-stop           go on behind tokens that end a text\n"
     "      --mode MODE             serial, pdl, graph or graph-pdl (graph-pdl)\n"
-    "      --weights TYPE          bf16, f16 or fp8 (as the files have it; f32 becomes bf16); "
-    "fp8:\n"
-    "                              e4m3 with a scale for each row, made when the model is loaded\n"
+    "      --weights TYPE          bf16, f16, fp8 or int4 (as the files have it; f32 becomes\n"
+    "                              bf16). Made when the model is loaded: fp8, e4m3 with a scale\n"
+    "                              for each row; int4, with a scale and a zero for each 128\n"
     "      --devices N[,N]...      ordinals of the devices that share the model, 8 at most (0)\n"
     "      --join                  one of several processes that share the model, each with a "
     "device\n"
@@ -95,10 +96,10 @@ static double read_real(const char *name, const char *text, double least, double
 
 static void read_type(const char *text, options *given)
 {
-    given->eight_bits = !strcmp(text, "fp8");
+    given->bits = !strcmp(text, "fp8") ? 8 : !strcmp(text, "int4") ? 4 : 16;
     given->type = strcmp(text, "f16") ? ELEMENT_BF16 : ELEMENT_F16;
-    if (strcmp(text, "bf16") && strcmp(text, "f16") && !given->eight_bits)
-        fail("--weights: \"%s\" is none of bf16, f16 and fp8", text);
+    if (strcmp(text, "bf16") && strcmp(text, "f16") && given->bits == 16)
+        fail("--weights: \"%s\" is none of bf16, f16, fp8 and int4", text);
 }
 
 static void read_devices(const char *text, options *given)
@@ -257,6 +258,7 @@ static void read_options(int count, char **arguments, options *given)
                        .rows = 512,
                        .mode = GRIDDEP_MODE_GRAPH_PDL,
                        .type = ELEMENT_OTHER,
+                       .bits = 16,
                        .temperature = NAN,
                        .top_p = NAN,
                        .repetition_penalty = NAN,
@@ -620,7 +622,7 @@ static void run_model(const options *given, const model_config *config, tokenize
         longest = prompts[i].count > longest ? prompts[i].count : longest;
     weight_files *files = weights_open(given->folder);
     const model_options wanted = {.type = choose_type(given, config, files),
-                                  .eight_bits = given->eight_bits,
+                                  .bits = given->bits,
                                   .capacity = choose_capacity(given, config, longest),
                                   .sequences = given->sequences,
                                   .rows = given->rows ? choose_rows(given, longest) : 0,

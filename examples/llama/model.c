@@ -8,6 +8,7 @@
 #include "build.h"
 #include "decode.h"
 #include "prompt.h"
+#include "tiles.h"
 #include "tune.h"
 
 static griddep_error error = {.size = sizeof error};
@@ -17,8 +18,8 @@ static griddep_error error = {.size = sizeof error};
 typedef struct layout {
     uint64_t next; /* address; the first layout begins at a number that is no address */
     uint64_t weight_bytes, cache_bytes;
-    bool eight_bits;     /* all matrices */
-    bool any_eight_bits; /* that were placed */
+    uint32_t bits; /* of matrices that have more in the files */
+    bool narrow;   /* one of fewer than 16 was placed */
     uint64_t sequences, capacity, rows;
     uint64_t head_rows;
     bool first;         /* device, which alone adds biases and what is there already to a sum */
@@ -45,15 +46,23 @@ static uint64_t place_weight(layout *in, uint64_t rows, uint64_t columns)
     return place(in, 2 * rows * columns);
 }
 
-static matrix place_matrix(layout *in, bool eight_bits, uint64_t rows, uint64_t columns)
+static matrix place_matrix(layout *in, uint32_t bits, uint64_t rows, uint64_t columns)
 {
-    if (!eight_bits)
-        return (matrix){.at = place_weight(in, rows, columns)};
+    if (bits == 16)
+        return (matrix){.at = place_weight(in, rows, columns), .bits = bits};
+    in->narrow = true;
+    if (bits == 4) {
+        if (columns % TILE_COLUMNS || rows % TILE_ROWS)
+            fail("weights of 4 bits need a multiple of %d rows of a multiple of %d elements on "
+                 "each device; one has %" PRIu64 " rows of %" PRIu64,
+                 TILE_ROWS, TILE_COLUMNS, rows, columns);
+        in->weight_bytes += tiles_bytes(rows, columns);
+        return (matrix){.at = place(in, tiles_bytes(rows, columns)), .bits = bits};
+    }
     if (columns % 16)
         fail("weights of 8 bits need rows of a multiple of 16 elements");
-    in->any_eight_bits = true;
     in->weight_bytes += rows * columns + 4 * rows;
-    matrix placed = {.at = place(in, rows * columns)};
+    matrix placed = {.at = place(in, rows * columns), .bits = bits};
     placed.scale = place(in, 4 * rows);
     return placed;
 }
@@ -77,21 +86,24 @@ static bool has_part(const weight_files *files, uint32_t index, const char *part
     return there;
 }
 
-/* Whether the file has one of the parts of a matrix in 8 bits: all of it is so then. */
-static bool has_eight_bits(const layout *in, const weight_files *files, uint32_t index,
-                           const char *const *parts)
+/* The bits of a matrix: the fewest that the files have of one of its parts, all of it has then. */
+static uint32_t bits_of(const layout *in, const weight_files *files, uint32_t index,
+                        const char *const *parts)
 {
-    bool found = in->eight_bits;
+    uint32_t bits = in->bits;
 
-    for (; *parts && !found; parts++) {
+    for (; *parts; parts++) {
         char *name = layer_name(index, *parts);
-        found = weights_have_e4m3(files, name);
+        if (tiles_are_there(files, name))
+            bits = 4;
+        else if (weights_have_e4m3(files, name) && bits > 8)
+            bits = 8;
         free(name);
     }
-    return found;
+    return bits;
 }
 
-#define EIGHT(...) has_eight_bits(in, files, index, (const char *const[]){__VA_ARGS__, NULL})
+#define BITS(...) bits_of(in, files, index, (const char *const[]){__VA_ARGS__, NULL})
 
 static layer place_layer(const model_config *config, const weight_files *files, uint32_t index,
                          layout *in)
@@ -103,7 +115,7 @@ static layer place_layer(const model_config *config, const weight_files *files, 
 
     at.norm_1 = place_weight(in, 1, hidden);
     at.qkv = place_matrix(
-        in, EIGHT("self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"),
+        in, BITS("self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"),
         model_qkv_rows(config), hidden);
     if (config->qkv_bias)
         at.qkv_bias = place_weight(in, 1, model_qkv_rows(config));
@@ -111,14 +123,14 @@ static layer place_layer(const model_config *config, const weight_files *files, 
         at.q_norm = place_weight(in, 1, config->head_dim);
         at.k_norm = place_weight(in, 1, config->head_dim);
     }
-    at.output = place_matrix(in, EIGHT("self_attn.o_proj.weight"), hidden, all_heads);
+    at.output = place_matrix(in, BITS("self_attn.o_proj.weight"), hidden, all_heads);
     if (in->first && has_part(files, index, "self_attn.o_proj.bias"))
         at.output_bias = place_weight(in, 1, hidden);
     at.norm_2 = place_weight(in, 1, hidden);
-    bool gated = EIGHT("mlp.gate_proj.weight", "mlp.up_proj.weight");
+    uint32_t gated = BITS("mlp.gate_proj.weight", "mlp.up_proj.weight");
     at.gate = place_matrix(in, gated, config->feed_forward, hidden);
     at.up = place_matrix(in, gated, config->feed_forward, hidden);
-    at.down = place_matrix(in, EIGHT("mlp.down_proj.weight"), hidden, config->feed_forward);
+    at.down = place_matrix(in, BITS("mlp.down_proj.weight"), hidden, config->feed_forward);
     at.k_cache = place(in, cache);
     at.v_cache = place(in, cache);
     in->cache_bytes += 2 * cache;
@@ -147,7 +159,7 @@ static prompt_places place_part(const model_config *config, layout *in)
     at.attention = place(in, 2 * in->rows * all_heads);
     at.output = place(in, 2 * in->rows * hidden);
     at.f = place(in, 2 * in->rows * wide);
-    if (in->any_eight_bits) {
+    if (in->narrow) {
         at.wide = place(in, 2 * hidden * most(most(wide, qkv), all_heads));
         at.wide_up = place(in, 2 * hidden * wide);
     }
@@ -156,9 +168,9 @@ static prompt_places place_part(const model_config *config, layout *in)
     return at;
 }
 
-static bool head_is_embedding(const model_config *config, bool eight_bits)
+static bool head_is_embedding(const model_config *config, uint32_t bits)
 {
-    return config->tied && !eight_bits;
+    return config->tied && bits == 16;
 }
 
 static places place_all(const model_config *config, const weight_files *files, layer *layers,
@@ -170,9 +182,10 @@ static places place_all(const model_config *config, const weight_files *files, l
     in->weight_bytes = in->cache_bytes = 0;
     at.embedding = place_weight(in, vocabulary, hidden);
     at.norm = place_weight(in, 1, hidden);
-    if (!head_is_embedding(config, in->eight_bits))
-        at.head = place_matrix(in, in->eight_bits || weights_have_e4m3(files, "lm_head.weight"),
-                               in->head_rows, hidden);
+    if (!head_is_embedding(config, in->bits))
+        at.head =
+            place_matrix(in, in->bits < 16 || weights_have_e4m3(files, "lm_head.weight") ? 8 : 16,
+                         in->head_rows, hidden);
     for (uint32_t i = 0; i < config->layers; i++)
         layers[i] = place_layer(config, files, i, in);
     at.rotary = place(in, in->capacity * config->head_dim * sizeof(float));
@@ -277,31 +290,67 @@ static void upload_eight_bits(model *of, const weight_files *files, const char *
     free(share);
 }
 
-/* Rows of a matrix from row `first` on. For 8 bits they go to the device in 16, and are rounded
- * there, unless the file has them so. */
+/* Rows of 4 bits, as tiles. */
+static void upload_tiles(model *of, const weight_files *files, const char *name, uint64_t rows,
+                         uint64_t columns, cut_by by, uint64_t to)
+{
+    unsigned char *tiles =
+        tiles_read(files, &of->config, name, rows, columns, by, of->rank, of->devices);
+
+    check(griddep_memory_write(of->runtime, to, tiles, tiles_bytes(rows, columns), NULL, &error),
+          &error, name);
+    free(tiles);
+}
+
+/* Rounds rows that are on the device in bf16. */
+static void round_matrix(model *of, uint64_t from, const matrix *to, uint64_t first, uint64_t rows,
+                         uint64_t columns)
+{
+    const uint64_t tiles = to->at + tiles_bytes(first, columns);
+    const griddep_argument eight[] = {
+        {.bytes = 8, .value = from},
+        {.bytes = 8, .value = to->at + first * columns},
+        {.bytes = 8, .value = to->scale + 4 * first},
+        {.bytes = 4, .value = columns},
+    };
+    const griddep_argument four[] = {
+        {.bytes = 8, .value = from}, {.bytes = 8, .value = tiles}, {.bytes = 4, .value = columns}};
+
+    if (to->bits == 8)
+        build_launch(of, "quantize_rows",
+                     (griddep_launch_config){.grid = {(uint32_t)rows}, .block = {256}}, eight, 4);
+    else
+        build_launch(of, "quantize_tiles",
+                     (griddep_launch_config){
+                         .grid = {(uint32_t)(columns / TILE_COLUMNS), (uint32_t)(rows / TILE_ROWS)},
+                         .block = {256}},
+                     four, 3);
+}
+
+/* Rows of a matrix from row `first` on. For fewer bits than 16 they go to the device in 16, and are
+ * rounded there, unless the files have them so. */
 static void upload_matrix(model *of, const weight_files *files, const char *name, uint64_t rows,
                           uint64_t columns, cut_by by, const matrix *to, uint64_t first)
 {
     uint64_t staged;
 
-    if (!to->scale) {
+    if (to->bits == 16) {
         upload(of, files, name, rows, columns, by, to->at + 2 * first * columns);
         return;
     }
+    if (tiles_are_there(files, name)) {
+        upload_tiles(of, files, name, rows, columns, by, to->at + tiles_bytes(first, columns));
+        return;
+    }
     if (weights_have_e4m3(files, name)) {
+        if (to->bits == 4)
+            fail("tensor %s has 8 bits, where its matrix has 4 or is to have them", name);
         upload_eight_bits(of, files, name, rows, columns, by, to, first);
         return;
     }
-    griddep_launch_config shape = {.grid = {(uint32_t)rows}, .block = {256}};
     check(griddep_memory_allocate(of->runtime, 2 * rows * columns, &staged, &error), &error, name);
     upload(of, files, name, rows, columns, by, staged);
-    const griddep_argument arguments[] = {
-        {.bytes = 8, .value = staged},
-        {.bytes = 8, .value = to->at + first * columns},
-        {.bytes = 8, .value = to->scale + 4 * first},
-        {.bytes = 4, .value = columns},
-    };
-    build_launch(of, "quantize_rows", shape, arguments, 4);
+    round_matrix(of, staged, to, first, rows, columns);
     check(griddep_stream_synchronize(of->runtime, NULL, &error), &error, name);
     check(griddep_memory_free(of->runtime, staged, &error), &error, name);
 }
@@ -421,10 +470,10 @@ static uint32_t share_of(uint32_t count, uint32_t devices, const char *what)
 static void load_device(model *of, const weight_files *files, const model_options *options)
 {
     const model_config *config = &of->config;
-    const bool tied = head_is_embedding(config, options->eight_bits);
+    const bool tied = head_is_embedding(config, options->bits);
     layer *layers = allocate(config->layers, sizeof *layers);
     layout in = {.next = ALIGNMENT,
-                 .eight_bits = options->eight_bits,
+                 .bits = options->bits,
                  .sequences = options->sequences,
                  .capacity = options->capacity,
                  .rows = options->rows,
@@ -438,16 +487,17 @@ static void load_device(model *of, const weight_files *files, const model_option
     of->device.size = sizeof of->device;
     check(griddep_runtime_get_info(of->runtime, &of->device, &error), &error, "the device");
     place_all(config, files, layers, &in);
-    if (in.any_eight_bits)
-        of->type = ELEMENT_BF16; /* which the kernels for 8 bits go with */
+    if (in.narrow)
+        of->type = ELEMENT_BF16; /* which the kernels for 8 and for 4 bits go with */
     allocate_all(of, &in);
     in.next = of->memory;
     of->stretches = in.stretches = allocate(in.count, sizeof *in.stretches);
     in.count = 0;
     of->at = place_all(config, files, layers, &in);
+    const uint64_t share = of->head_rows < config->vocabulary ? of->rank : 0;
     if (tied)
-        of->at.head.at = of->at.embedding + 2 * of->head_rows * config->hidden *
-                                                (of->head_rows < config->vocabulary ? of->rank : 0);
+        of->at.head = (matrix){.at = of->at.embedding + 2 * of->head_rows * config->hidden * share,
+                               .bits = 16};
     of->stretch_count = in.count;
     /* Of the embedding a step reads one row, and what of it is the head. */
     of->step_bytes = in.weight_bytes - 2 * (uint64_t)config->hidden *

@@ -24,9 +24,10 @@ typedef struct stretch {
     uint64_t at, bytes;
 } stretch;
 
-/* A matrix of weights: in 16 bits, or in 8 with a scale for each row. */
+/* A matrix of weights: in 16 bits, in 8 with a scale for each row, or in tiles of 4. */
 typedef struct matrix {
-    uint64_t at, scale; /* scale 0: 16 bits */
+    uint64_t at, scale; /* scale: of 8 bits alone */
+    uint32_t bits;
 } matrix;
 
 typedef struct layer {
@@ -36,7 +37,7 @@ typedef struct layer {
     uint64_t qkv_out, attention_out, output_out, f, h; /* what the step's launches write */
 } layer;
 
-/* What a part of a prompt needs: rows of activations, and 16 bits of a matrix that has 8. */
+/* What a part of a prompt needs: rows of activations, and 16 bits of a matrix that has fewer. */
 typedef struct prompt_places {
     uint64_t h, normed, qkv, attention, output, f, wide, wide_up;
     uint64_t numbers; /* 0, 1, 2, ... as far as there are positions */
@@ -82,8 +83,10 @@ typedef struct model {
 } model;
 
 typedef struct model_options {
-    element type;    /* ELEMENT_BF16 or ELEMENT_F16 */
-    bool eight_bits; /* matrices are rounded to e4m3 with a scale for each row; all else is bf16 */
+    element type; /* ELEMENT_BF16 or ELEMENT_F16 */
+    /* 16; 8: matrices are rounded to e4m3 with a scale for each row; 4: those of layers to 4 bits
+     * with a scale and a zero for each 128 of a row, and the head to 8. All else is bf16 then. */
+    uint32_t bits;
     uint32_t capacity, sequences;
     uint32_t rows; /* of a prompt that are computed at once; 0: it goes through steps */
     sampling draw;

@@ -1,7 +1,7 @@
 /* Prompts. A part of `rows` tokens goes through the layers at once: products by gemm_* on the
  * tensor cores, attention by attention_prefill_*, which sees what the parts before it left in the
- * cache. So memory is bounded by a part. Weights of 8 bits become 16 for a product, in memory that
- * the next product uses again. The last layer ends with its keys and values: the prompt's last
+ * cache. So memory is bounded by a part. Weights of 8 or 4 bits become 16 for a product, in memory
+ * that the next product uses again. The last layer ends with its keys and values: the prompt's last
  * token goes through a decode step. */
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "build.h"
 #include "prompt.h"
+#include "tiles.h"
 
 /* What of a launch depends on the part. */
 typedef enum part_value {
@@ -107,13 +108,22 @@ static uint32_t tile_columns(const model *of, uint64_t rows, uint64_t columns, b
     return width;
 }
 
-/* A matrix of 8 bits as 16, where the next product finds it; the matrix itself otherwise. */
+/* A matrix of fewer bits as 16, where the next product finds it; the matrix itself otherwise. */
 static uint64_t widen(builder *with, const matrix *from, uint64_t to, uint64_t rows,
                       uint64_t columns)
 {
-    if (!from->scale)
+    if (from->bits == 16)
         return from->at;
     give_address(with, from->at);
+    if (from->bits == 4) {
+        give_address(with, to);
+        give_u32(with, columns);
+        add_own(with, "widen_tiles",
+                (griddep_launch_config){
+                    .grid = {(uint32_t)(columns / TILE_COLUMNS), (uint32_t)(rows / TILE_ROWS)},
+                    .block = {256}});
+        return to;
+    }
     give_address(with, from->scale);
     give_address(with, to);
     give_u32(with, columns);
@@ -153,7 +163,7 @@ static void add_product(builder *with, const matrix *weight, const matrix *up, u
         : width == 128 ? "gemm_n128"
                        : "gemm_n64",
         with->type,
-        (griddep_launch_config){.pdl = weight->scale ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_DEFAULT});
+        (griddep_launch_config){.pdl = weight->bits < 16 ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_DEFAULT});
 }
 
 /* Queries and keys are turned, keys and values appended. */

@@ -158,7 +158,7 @@ static uint64_t whole(const tensor *of, const char *name, const json_t *value)
 
 static void read_type(tensor *of, const char *name, const json_t *entry)
 {
-    static const char *const names[] = {"BF16", "F16", "F32", "F8_E4M3"};
+    static const char *const names[] = {"BF16", "F16", "F32", "F8_E4M3", "I32"};
 
     of->type_name = json_string_value(json_object_get(entry, "dtype"));
     if (!of->type_name)
@@ -168,13 +168,13 @@ static void read_type(tensor *of, const char *name, const json_t *entry)
         if (!strcmp(of->type_name, names[i]))
             of->type = (element)i;
     if (of->type == ELEMENT_OTHER)
-        fail("%s: tensor %s is of type %s; BF16, F16, F32 and F8_E4M3 are read", of->file, name,
-             of->type_name);
+        fail("%s: tensor %s is of type %s; BF16, F16, F32, F8_E4M3 and I32 are read", of->file,
+             name, of->type_name);
 }
 
 static uint64_t element_bytes(element type)
 {
-    return type == ELEMENT_F32 ? 4 : type == ELEMENT_E4M3 ? 1 : 2;
+    return type == ELEMENT_F32 || type == ELEMENT_I32 ? 4 : type == ELEMENT_E4M3 ? 1 : 2;
 }
 
 /* The tensor as its header describes it, within its file. */

@@ -9,6 +9,7 @@ typedef enum element {
     ELEMENT_F16,
     ELEMENT_F32,
     ELEMENT_E4M3,
+    ELEMENT_I32,
     ELEMENT_OTHER
 } element;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/io/number.h"
+#include "cli/plan/reference_family.h"
 #include "shelf.h"
 
 /* One step of bf16, and f32's rounding of the sum, which is relative to the terms and not to a sum
@@ -195,6 +196,7 @@ static const layer_form layer_forms[] = {
     {"linear_bf16", "bf16", "bf16", false, false}, {"linear_f16", "f16", "f16", false, false},
     {"linear_fp8", "e4m3", "bf16", true, false},   {"skinny_bf16", "bf16", "bf16", false, true},
     {"skinny_f16", "f16", "f16", false, true},     {"skinny_fp8", "e4m3", "bf16", true, true},
+    {"linear_int4", "u8", "bf16", false, true},
 };
 
 typedef struct layer_size {
@@ -234,15 +236,51 @@ static void *random_scales(uint64_t count)
     return scales;
 }
 
+/* Tiles of 4 bits, their values about as large as the others' of that deviation. */
+static void *random_tiles(uint64_t rows, uint64_t columns, double deviation)
+{
+    enum { RECORD = 1072, SCALES = 1024, ZEROS = 1056 };
+    uint64_t bytes = rows * columns / 128 * 67;
+    unsigned char *tiles = shelf_array("u8", bytes);
+    for (uint64_t at = 0; at < bytes; at += RECORD) {
+        for (uint64_t i = 0; i < SCALES; i++)
+            tiles[at + i] = (unsigned char)((shelf_random_unit() + 1) * 127.9);
+        for (uint64_t i = 0; i < 16; i++) {
+            double scale = deviation / 8 * (1 + 0.5 * shelf_random_unit());
+            gd_element_store("f16", tiles + at + SCALES, i, scale);
+            tiles[at + ZEROS + i] = (unsigned char)((shelf_random_unit() + 1) * 8.49);
+        }
+    }
+    return tiles;
+}
+
+static bool is_int4(const layer_form *form)
+{
+    return strcmp(form->weight, "u8") == 0;
+}
+
+static void *random_weights(const layer_form *form, uint64_t rows, uint64_t columns, double scale)
+{
+    return is_int4(form) ? random_tiles(rows, columns, 2 * scale)
+                         : shelf_random_array(form->weight, rows * columns, scale);
+}
+
+static double weight_value(const layer_form *form, const void *weight, uint64_t columns,
+                           uint64_t row, uint64_t column)
+{
+    return is_int4(form) ? gd_int4_value(weight, columns, row, column)
+                         : gd_element_load(form->weight, weight, row * columns + column);
+}
+
 static layer layer_create(const shelf_kernel *kernel, layer_size size)
 {
     layer it = {.form = form_of(kernel), .size = size, .epsilon = 1e-5};
     uint64_t rows = size.rows, columns = size.columns, batch = layer_batch(&it);
     double deviation = 1 / sqrt((double)columns);
     double scale = it.form->scaled ? 4 : deviation;
-    it.weight = shelf_random_array(it.form->weight, rows * columns, scale);
+    it.weight = random_weights(it.form, rows, columns, scale);
     if (size.operands & UP)
-        it.up = shelf_random_array(it.form->weight, rows * columns, scale);
+        it.up = random_weights(it.form, rows, columns, scale);
     if (it.form->scaled) {
         it.scale = random_scales(rows);
         for (uint64_t i = 0; i < rows; i++)
@@ -278,7 +316,7 @@ static double row_value(const layer *it, const void *weight, const void *scale, 
     double sum = 0, terms = 0, squares = 0, term_squares = 0;
     for (uint64_t i = 0; i < columns; i++) {
         double x = gd_element_load(it->form->type, it->x, batch * columns + i);
-        double term = gd_element_load(it->form->weight, weight, row * columns + i) * x;
+        double term = weight_value(it->form, weight, columns, row, i) * x;
         if (it->norm != NULL)
             term *= gd_element_load(it->form->type, it->norm, i);
         sum += term;
@@ -336,6 +374,7 @@ static void *run_layer(const shelf_kernel *kernel, const layer *it)
 {
     const char *type = it->form->type, *weight = it->form->weight;
     uint64_t rows = it->size.rows, columns = it->size.columns, batch = layer_batch(it);
+    uint64_t elements = is_int4(it->form) ? rows * columns / 128 * 67 : rows * columns;
     shelf_argument arguments[16];
     uint32_t count = 0;
 #define ARRAY(type_, data_, count_, misalignment_)                                                 \
@@ -344,8 +383,8 @@ static void *run_layer(const shelf_kernel *kernel, const layer *it)
                                        .count = (count_),                                          \
                                        .misalignment = (misalignment_)}                            \
                     : (shelf_argument){.type = "u64", .scalar = 0}
-    arguments[count++] = ARRAY(weight, it->weight, rows * columns, 16);
-    arguments[count++] = ARRAY(weight, it->up, rows * columns, 48);
+    arguments[count++] = ARRAY(weight, it->weight, elements, 16);
+    arguments[count++] = ARRAY(weight, it->up, elements, 48);
     if (it->form->scaled) {
         arguments[count++] = ARRAY("f32", it->scale, rows, 4);
         arguments[count++] = ARRAY("f32", it->up_scale, rows, 12);
@@ -499,6 +538,93 @@ static void skinny_random(const shelf_kernel *kernel)
     skinny_idle_fetchers(kernel);
 }
 
+/* The least shared memory of linear_int4. */
+static uint32_t least_int4(uint32_t columns, uint32_t batch)
+{
+    return 34608 + 2560 * batch + columns / 2 + 2 * columns * batch;
+}
+
+static void int4_random(const shelf_kernel *kernel)
+{
+    const layer_size sizes[] = {
+        {16, 128, 1, 0, {1, 320, least_int4(128, 1)}},
+        {16, 128, 8, EVERYTHING, {1, 320, least_int4(128, 8)}},
+        {48, 896, 3, NORM | BIAS, {2, 320, 100000}},
+        {304, 128, 2, EVERYTHING, {132, 320, UINT32_MAX}},
+        {32, 2048, 8, RESIDUAL, {2, 320, 114688}},
+        {80, 2176, 5, NORM, {3, 320, 114688}},
+        {64, 1152, 6, UP, {3, 320, least_int4(1152, 6)}},
+        {128, 2048, 1, EVERYTHING, {3, 320, 114688}},
+        {96, 2048, 7, NORM | UP, {2, 320, 114688}},
+        {48, 4864, 4, BIAS | RESIDUAL, {2, 320, 114688}},
+        {32, 14336, 1, EVERYTHING, {1, 320, UINT32_MAX}},
+        {400, 256, 1, NORM | UP, {2, 320, least_int4(256, 1)}},
+        {32, 8192, 8, NORM, {2, 320, least_int4(8192, 8)}},
+    };
+    static const layer_size large[] = {
+        {3072, 2048, 1, NORM, {132, 320, 114688}},
+        {2048, 2048, 8, RESIDUAL, {132, 320, 114688}},
+        {8192, 2048, 4, NORM | UP, {132, 320, 114688}},
+        {2048, 8192, 8, RESIDUAL, {132, 320, UINT32_MAX}},
+        {1056, 4096, 8, EVERYTHING, {264, 320, UINT32_MAX}},
+        {528, 14336, 3, RESIDUAL, {132, 320, UINT32_MAX}},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        check_layer(kernel, sizes[i]);
+    for (size_t i = 0; shelf_on_gpu && i < sizeof large / sizeof large[0]; i++)
+        check_layer(kernel, large[i]);
+}
+
+static void int4_operands(const shelf_kernel *kernel)
+{
+    for (int operands = 0; operands <= EVERYTHING; operands++)
+        check_layer(kernel, (layer_size){32, 1152, 3, operands, {2, 320, 100000}});
+}
+
+/* One result for every grid and amount of shared memory, and a row of x gives alone what it gives
+ * beside others. */
+static void int4_shapes(const shelf_kernel *kernel)
+{
+    static const shelf_shape shapes[] = {
+        {132, 320, UINT32_MAX}, {1, 320, 90000}, {3, 320, 114688}, {600, 320, 95000}};
+    layer it = layer_create(kernel, (layer_size){112, 4224, 5, EVERYTHING, shapes[0]});
+    unsigned char *first = run_layer(kernel, &it);
+    for (size_t i = 1; i < sizeof shapes / sizeof shapes[0]; i++) {
+        it.size.shape = shapes[i];
+        void *other = run_layer(kernel, &it);
+        ck_assert_msg(memcmp(first, other, it.size.rows * layer_batch(&it) * 2) == 0,
+                      "grid %u, shared %u: other bits", shapes[i].grid, shapes[i].shared);
+        free(other);
+    }
+    it.size.batch = 1;
+    void *alone = run_layer(kernel, &it);
+    ck_assert_mem_eq(first, alone, it.size.rows * 2);
+    free(alone);
+    free(first);
+    layer_destroy(&it);
+}
+
+/* A special element in x, in the norm's weights, in what is added. */
+static void int4_extreme(const shelf_kernel *kernel)
+{
+    static const double specials[] = {-0.0, 0x1p-130, 1e36, INFINITY, -INFINITY, NAN};
+    const layer_size size = {16, 1152, 3, EVERYTHING & ~UP, {1, 320, 100000}};
+    for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
+        for (int place = 0; place < 4; place++) {
+            layer it = layer_create(kernel, size);
+            void *arrays[] = {it.x, it.bias, it.residual, it.norm};
+            bool multiplied = place == 0 || place == 3;
+            if (multiplied && isinf(specials[i])) { /* it gives an infinity or NaN */
+                layer_destroy(&it);
+                continue;
+            }
+            gd_element_store("bf16", arrays[place], place == 3 ? 1030 : 7, specials[i]);
+            free(run_layer(kernel, &it));
+            layer_destroy(&it);
+        }
+    }
+}
+
 /* Each combination of the operands. */
 static void layer_operands(const shelf_kernel *kernel)
 {
@@ -612,6 +738,10 @@ const shelf_case linear_cases[] = {
     {"skinny_fp8", 0, layer_operands},
     {"skinny_fp8", 0, layer_shapes},
     {"skinny_fp8", 0, layer_extreme},
+    {"linear_int4", 0, int4_random},
+    {"linear_int4", 0, int4_operands},
+    {"linear_int4", 0, int4_shapes},
+    {"linear_int4", 0, int4_extreme},
     {"matvec_bf16", 0, matvec_random},
     {"matvec_bf16", 0, matvec_shapes},
     {"matvec_bf16", 0, matvec_extreme},
@@ -637,6 +767,24 @@ const shelf_link linear_links[] = {
                    {.bytes = 4, .value = 0x3727c5ac}},
      .type = "bf16",
      .constant_count = 1024 * 1024,
+     .constant_scale = 0.04},
+    {.kernel = "linear_int4",
+     .bytes = 4096,
+     .config = {.grid = {132}, .block = {320}, .shared_bytes = 114688},
+     .count = 11,
+     .arguments = {SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(SHELF_INPUT),
+                   SHELF_PLACE(SHELF_CONSTANT),
+                   SHELF_PLACE(0),
+                   SHELF_PLACE(SHELF_INPUT),
+                   SHELF_PLACE(SHELF_OUTPUT),
+                   {.bytes = 4, .value = 1024},
+                   {.bytes = 4, .value = 1024},
+                   {.bytes = 4, .value = 2},
+                   {.bytes = 4, .value = 0x3727c5ac}},
+     .type = "bf16",
+     .constant_count = 1024 * 1024 / 2,
      .constant_scale = 0.04},
     {.kernel = "linear_bf16",
      .bytes = 4096,

@@ -121,6 +121,15 @@ for scale in $(plain tensor) row; do
     check "make 8 bits, a scale a $scale" small make "$work/e4m3_$scale" llama3 eight_bits=$scale
 done
 [ "${SANITIZED-}" = 1 ] || check "a file of 8 bits, a scale a tensor" agrees e4m3_tensor
+# Four bits: as the files of GPTQ and AWQ have them, and made from more.
+for kind in $(plain gptq gptq_v2) awq; do
+    check "make 4 bits, $kind" small make "$work/$kind" llama3 four_bits=$kind feed_forward=256 hidden=256
+    check "a file of 4 bits, $kind" agrees $kind
+done
+check "make a model for 4 bits" small make "$work/four_bits" qwen2 feed_forward=256
+rounded=int4
+check "4 bits, made" agrees four_bits --weights int4
+unset rounded
 
 # ---- prompts in parts
 
@@ -136,11 +145,13 @@ parted() {
 for folder in llama3 $(more qwen3 f16); do
     check "$folder: a prompt in parts agrees with float64" parted $folder
 done
-for folder in $(plain wide e4m3_row); do # eight heads to a key head; a file of 8 bits
+for folder in $(plain wide e4m3_row) awq; do # eight heads to a key head; files of 8 and 4 bits
     check "$folder: a prompt in parts agrees with float64" parted $folder
 done
 rounded=fp8
 all_rounds && check "8 bits, a prompt in parts" parted llama3 --weights fp8
+rounded=int4
+all_rounds && check "4 bits, a prompt in parts" parted four_bits --weights int4
 unset rounded
 for part in $(plain 17); do
     generate qwen2 -p "$long" -n 8 --ignore-stop
@@ -170,6 +181,7 @@ for folder in $(plain f16) $(more qwen3); do
     check "$folder: sequences beside each other" beside $folder --ignore-stop
 done
 all_rounds && check "8 bits beside each other" beside llama2 --ignore-stop --weights fp8
+check "4 bits beside each other" beside awq --ignore-stop
 drawn_beside() {
     seed=5
     beside llama3 --seed 5 --temperature 1.5 --repetition-penalty 1.3
@@ -182,7 +194,7 @@ unset seed
 if [ "$GRIDDEP_DRIVER" = emulated ]; then
     GRIDDEP_EMULATOR_DEVICES=4
     export GRIDDEP_EMULATOR_DEVICES
-    for folder in $(plain f32) $(more llama3 qwen2) e4m3_row; do
+    for folder in $(plain f32 awq) $(more llama3 qwen2) e4m3_row; do
         check "$folder on two devices" agrees $folder --devices 0,1
     done
     for folder in $(plain qwen2); do
@@ -376,6 +388,8 @@ done
 sane() { "${GRIDDEP:-$builddir/griddep}" sanitize -- "$llama" "$@"; }
 for mode in $(plain graph-pdl) $(more pdl); do
     check "sanitize, mode $mode" sane "$work/f32" -p "a kernel" -n 3 --mode $mode
+    check "sanitize 4 bits, two texts, mode $mode" sane "$work/awq" -p "a kernel" -p "the lazy dog" \
+        -n 2 --part 64 --mode $mode
     check "sanitize 8 bits, two texts, mode $mode" sane "$work/llama3" -p "$long" -p "the lazy dog" \
         -n 2 --part 64 --weights fp8 --mode $mode
 done
@@ -480,6 +494,33 @@ weights "a header that is no JSON" "its header is no JSON object" 'b[8] = 0'
 weights "offsets beyond the file" "the file is truncated, or its header wrong" \
     'b[:] = b.replace(b"[0, 98304]", b"[9,999304]")'
 weights "a type that is not read" "is of type I8" 'b[:] = b.replace(b"\"BF16\"", b"\"I8\"  ")'
+# 4 bits that are not read, or do not fit.
+four_bits() { # four_bits NAME WORDS OLD NEW: of config.json
+    mkdir -p "$work/quantized"
+    cp "$work/awq/tokenizer.json" "$work/awq/model.safetensors" "$work/quantized/"
+    sed "s/$3/$4/" "$work/awq/config.json" >"$work/quantized/config.json"
+    check "$1" refuses "$2" quantized -p a -n 1
+}
+four_bits "4 bits in groups of 64" "is not of 4 bits in groups of 128" '"group_size": 128' '"group_size": 64'
+four_bits "8 bits of AWQ" "is not of 4 bits in groups of 128" '"bits": 4' '"bits": 8'
+four_bits "another packing" 'has the format "gemv"' '"gemm"' '"gemv"'
+four_bits "4 bits that config.json does not tell of" "has no quantization_config of gptq or awq" \
+    quantization_config quantized_config
+four_bits "4 bits packed otherwise than told" "is not 32 x 256" '"quant_method": "awq", ' \
+    '"quant_method": "gptq", '
+ordered() { # columns that were sorted
+    mkdir -p "$work/sorted"
+    cp "$work/gptq/tokenizer.json" "$work/gptq/config.json" "$work/sorted/"
+    "$python" -c "import struct, sys
+b = bytearray(open(sys.argv[1], 'rb').read())
+groups = struct.pack('<256I', *(i // 128 for i in range(256)))
+at = b.rindex(groups)
+b[at:at + 4], b[at + 512:at + 516] = b[at + 512:at + 516], b[at:at + 4]
+open(sys.argv[2], 'wb').write(b)" "$work/gptq/model.safetensors" "$work/sorted/model.safetensors" &&
+        refuses "do not follow each other" sorted -p a -n 1
+}
+[ "${SANITIZED-}" = 1 ] || check "4 bits of sorted columns" ordered
+check "4 bits of a model with other sizes" refuses "weights of 4 bits need" llama2 -p a --weights int4
 weights "a shape that the bytes do not have" "its shape needs" \
     'b[:] = b.replace(b"[384, 128]", b"[384, 129]", 1)'
 "$python" -c "import sys

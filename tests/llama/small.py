@@ -2,11 +2,12 @@
 float64. Nothing but Python's own library is needed.
 
     small.py make FOLDER FAMILY [KEY=VALUE]...   writes config.json, tokenizer.json and the weights
-    small.py judge FOLDER PROMPT TOKENS [fp8]    holds generated tokens against float64; fp8: of a
-                                                 model whose matrices are rounded to e4m3
+    small.py judge FOLDER PROMPT TOKENS [TYPE]   holds generated tokens against float64; TYPE: of a
+                                                 model whose matrices are rounded, fp8 or int4
 
 FAMILY: llama2, llama3, mistral, qwen2, qwen3. Keys: seed, dtype (BF16, F16, F32), eight_bits (tensor,
-row: the layers' matrices in F8_E4M3, with a scale for each of these), layers, hidden,
+row: the layers' matrices in F8_E4M3, with a scale for each of these), four_bits (gptq, gptq_v2,
+awq: the layers' matrices in 4 bits, in groups of 128 columns), layers, hidden,
 feed_forward, heads, kv_heads, head_dim, tied (0, 1), shards, vocabulary.
 judge reads lists of numbers; each token must be as likely as the likeliest one within the precision
 of bf16, given the tokens before it. It prints how many of them left no choice.
@@ -41,12 +42,14 @@ PACK = {
     "BF16": lambda values: struct.pack("<%dH" % len(values), *to_bf16(values)),
     "F16": lambda values: struct.pack("<%de" % len(values), *values),
     "F32": lambda values: struct.pack("<%df" % len(values), *values),
+    "I32": lambda values: struct.pack("<%dI" % len(values), *values),
 }
 
 UNPACK = {
     "BF16": lambda data: from_bf16(struct.unpack("<%dH" % (len(data) // 2), data)),
     "F16": lambda data: list(struct.unpack("<%de" % (len(data) // 2), data)),
     "F32": lambda data: list(struct.unpack("<%df" % (len(data) // 4), data)),
+    "I32": lambda data: list(struct.unpack("<%dI" % (len(data) // 4), data)),
 }
 
 
@@ -255,7 +258,9 @@ def write_tensors(path, tensors, dtype):
     header, data = {"__metadata__": {"format": "pt"}}, b""
     for name, (shape, values) in tensors.items():
         own = "F8_E4M3" if isinstance(values, bytes) else \
-            "F32" if name.endswith("_scale") else dtype
+            "F32" if name.endswith("_scale") else \
+            "I32" if name.endswith(("qweight", "qzeros", "g_idx")) else \
+            "F16" if name.endswith("scales") else dtype
         packed = values if isinstance(values, bytes) else PACK[own](values)
         header[name] = {"dtype": own, "shape": list(shape),
                         "data_offsets": [len(data), len(data) + len(packed)]}
@@ -287,6 +292,93 @@ def to_eight_bits(tensors, kind):
     return out
 
 
+# AWQ packs rows (here: outputs) in this order, the lowest bits first; GPTQ packs columns as they are.
+AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
+
+
+def pack(codes, order):
+    return sum(codes[index] << 4 * place for place, index in enumerate(order))
+
+
+def round_group(values):
+    """Codes of 4 bits, scale and zero of 128 neighbours, as the program makes them."""
+    low, high = min(0.0, *values), max(0.0, *values)
+    scale = struct.unpack("<e", struct.pack("<e", to_f32([to_f32([high - low])[0] / 15])[0]))[0] or 1.0
+    zero = min(round(to_f32([-low / scale])[0]), 15)
+    return [min(max(round(to_f32([v / scale])[0]) + zero, 0), 15) for v in values], scale, zero
+
+
+def round_groups(matrix):
+    """A matrix as it is in 4 bits."""
+    out = []
+    for row in matrix:
+        wide = []
+        for i in range(0, len(row), 128):
+            codes, scale, zero = round_group(row[i : i + 128])
+            wide += [(code - zero) * scale for code in codes]
+        out.append(wide)
+    return out
+
+
+def to_four_bits(tensors, kind, config):
+    """The layers' matrices as files of that kind have them; GPTQ's zeros are stored less 1."""
+    awq, less = kind == "awq", 1 if kind == "gptq" else 0
+    config["quantization_config"] = {"quant_method": "awq" if awq else "gptq", "bits": 4,
+                                     "group_size": 128, "desc_act": False}
+    config["quantization_config"].update({"version": "gemm", "zero_point": True} if awq else
+                                         {"checkpoint_format": kind, "sym": False})
+    out = {}
+    for name, (shape, values) in tensors.items():
+        if not name.endswith("_proj.weight"):
+            out[name] = (shape, values)
+            continue
+        rows, columns = shape
+        groups = columns // 128
+        codes, scales, zeros = [], [[0.0] * rows for _ in range(groups)], [[0] * rows for _ in range(groups)]
+        for row in range(rows):
+            codes.append([])
+            for group in range(groups):
+                begin = row * columns + 128 * group
+                part, scale, zero = round_group(values[begin : begin + 128])
+                zero = max(zero, less)
+                codes[row] += part
+                scales[group][row], zeros[group][row] = scale, zero - less
+        order = AWQ_ORDER if awq else range(8)
+        words = ([pack([codes[8 * r + i][c] for i in range(8)], order)
+                  for c in range(columns) for r in range(rows // 8)] if awq else
+                 [pack(codes[r][8 * c : 8 * c + 8], order) for c in range(columns // 8) for r in range(rows)])
+        zero_words = [pack(line[8 * r : 8 * r + 8], order) for line in zeros for r in range(rows // 8)]
+        stem = name[: -len("weight")]
+        out[stem + "qweight"] = ((columns, rows // 8) if awq else (columns // 8, rows), words)
+        out[stem + "qzeros"] = ((groups, rows // 8), zero_words)
+        out[stem + "scales"] = ((groups, rows), [scale for line in scales for scale in line])
+        if not awq:
+            out[stem + "g_idx"] = ((columns,), [c // 128 for c in range(columns)])
+    return out
+
+
+def from_four_bits(tensors, config):
+    """Matrices in place of what files of 4 bits have of them."""
+    kind = config["quantization_config"]
+    awq = kind["quant_method"] == "awq"
+    more = 1 if not awq and kind["checkpoint_format"] == "gptq" else 0
+    for name in [name for name in tensors if name.endswith("qweight")]:
+        stem = name[: -len("qweight")]
+        words, zeros, scales = (tensors.pop(stem + part) for part in ("qweight", "qzeros", "scales"))
+        tensors.pop(stem + "g_idx", None)
+        rows, columns = len(scales[0]), 128 * len(scales)
+        place = AWQ_ORDER.index if awq else int
+        matrix = []
+        for r in range(rows):
+            line = []
+            for c in range(columns):
+                word, shift = (words[c][r // 8], place(r % 8)) if awq else (words[c // 8][r], c % 8)
+                zero = (zeros[c // 128][r // 8] >> 4 * place(r % 8) & 15) + more
+                line.append(((word >> 4 * shift & 15) - zero) * scales[c // 128][r])
+            matrix.append(line)
+        tensors[stem + "weight"] = matrix
+
+
 def make(folder, family, keys):
     os.makedirs(folder, exist_ok=True)
     config = make_config(family, keys)
@@ -299,6 +391,8 @@ def make(folder, family, keys):
                for name, shape in shapes(config).items()}
     if "eight_bits" in keys:
         tensors = to_eight_bits(tensors, keys["eight_bits"])
+    if "four_bits" in keys:
+        tensors = to_four_bits(tensors, keys["four_bits"], config)
     dtype, shards = keys.get("dtype", "BF16"), int(keys.get("shards", 1))
     if shards == 1:
         write_tensors(os.path.join(folder, "model.safetensors"), tensors, dtype)
@@ -319,7 +413,7 @@ def make(folder, family, keys):
 # ---- what a model computes ----
 
 
-def read_tensors(folder, eight_bits):
+def read_tensors(folder, narrow):
     tensors = {}
     for file in sorted(os.listdir(folder)):
         if not file.endswith(".safetensors"):
@@ -334,7 +428,7 @@ def read_tensors(folder, eight_bits):
             begin, end = (8 + length + offset for offset in entry["data_offsets"])
             values = UNPACK[entry["dtype"]](data[begin:end])
             if (entry["dtype"] == "F32" and not name.endswith("_scale")) or (
-                    eight_bits and entry["dtype"] != "F8_E4M3"):  # the program rounds these
+                    narrow and entry["dtype"] in ("F16", "F32") and not name.endswith("scales")):  # the program rounds these
                 values = from_bf16(to_bf16(values))
             shape = entry["shape"]
             if len(shape) == 2:
@@ -408,17 +502,21 @@ def turn(x, position, turns):
 
 
 class Reference:
-    def __init__(self, folder, eight_bits=False):
+    def __init__(self, folder, rounded=None):
         with open(os.path.join(folder, "config.json")) as file:
             self.config = json.load(file)
-        self.tensors = read_tensors(folder, eight_bits)
+        four_bits = "quantization_config" in self.config
+        self.tensors = read_tensors(folder, rounded or four_bits)
+        if four_bits:
+            from_four_bits(self.tensors, self.config)
         self.head = self.tensors["model.embed_tokens.weight" if self.config["tie_word_embeddings"]
                                  else "lm_head.weight"]
-        if eight_bits:
+        if rounded:
             self.head = round_rows(self.head)
+            narrower = round_rows if rounded == "fp8" else round_groups
             for name in self.tensors:
                 if name.endswith("_proj.weight"):
-                    self.tensors[name] = round_rows(self.tensors[name])
+                    self.tensors[name] = narrower(self.tensors[name])
         self.turns = frequencies(self.config)
         self.cache = [([], []) for _ in range(self.config["num_hidden_layers"])]
         self.position = 0
@@ -476,8 +574,8 @@ class Reference:
         return multiply(self.head, x)
 
 
-def judge(folder, prompt, tokens, eight_bits=False):
-    reference = Reference(folder, eight_bits)
+def judge(folder, prompt, tokens, rounded=None):
+    reference = Reference(folder, rounded)
     clear = 0
     for token in prompt[:-1]:
         reference.step(token, read=False)
@@ -506,7 +604,7 @@ def main(arguments):
         return 0
     if len(arguments) >= 4 and arguments[0] == "judge":
         return judge(arguments[1], numbers(arguments[2]), numbers(arguments[3]),
-                     arguments[4:] == ["fp8"])
+                     *arguments[4:])
     sys.stderr.write(__doc__)
     return 2
 

@@ -123,11 +123,17 @@ static bool serves(const griddep_shelf_info *shelf, size_t device)
     return served.text == shelf->text;
 }
 
-/* Where x alone is larger than a block's shared memory, no shape is right. */
-static bool can_fit(const char *name, size_t device, uint64_t columns)
+/* Where x alone is larger than a block's shared memory, no shape is right. Tiles of 4 bits are
+ * whole ones. */
+static bool can_fit(const char *name, size_t device, uint64_t columns, uint64_t rows)
 {
+    const bool tiles = !strcmp(name, "linear_int4");
     const uint64_t others = strcmp(name, "linear_fp8") ? 20000 : 80000;
 
+    if (tiles && (columns % 128 || rows % 16 || !rows))
+        return false;
+    if (tiles)
+        return 34608 + 4 * 2560 + 9 * columns < devices[device].per_block; /* of four rows of x */
     return !strstr(name, "linear_") || 2 * columns + others < devices[device].per_block;
 }
 
@@ -143,7 +149,7 @@ START_TEST(each_kernel_takes_what_is_suggested)
         ck_good(griddep_ptx_parse(shelf.text, shelf.bytes, shelf.name, &ptx, &error));
         for (size_t device = 0; device < DEVICES; device++)
             for (size_t k = 0; serves(&shelf, device) && k < SIZES * SIZES; k++)
-                if (can_fit(shelf.name, device, sizes[k % SIZES])) {
+                if (can_fit(shelf.name, device, sizes[k % SIZES], sizes[k / SIZES])) {
                     suggest_one(&shelf, ptx, device, sizes[k % SIZES], sizes[k / SIZES]);
                     tried++;
                 }
@@ -174,6 +180,8 @@ static const struct best {
     {"linear_fp8", 12, {{9, 3072}, {10, 2048}}, 0, 132, 384, 114688},
     {"linear_fp8", 12, {{9, 2048}, {10, 8192}}, 0, 132, 384, 114688},
     {"linear_fp8", 12, {{9, 4096}, {10, 14336}}, 0, 132, 384, 232448},
+    {"linear_int4", 11, {{7, 3072}, {8, 2048}, {9, 1}}, 0, 132, 320, 114688},
+    {"linear_int4", 11, {{7, 2048}, {8, 8192}, {9, 8}}, 0, 132, 320, 232448},
     {"skinny_bf16", 11, {{7, 2048}, {8, 8192}, {9, 1}}, 0, 132, 384, 232448},
     {"skinny_bf16", 11, {{1, 16}, {7, 8192}, {8, 2048}, {9, 8}}, 0, 264, 384, 114688},
     {"attention_decode_bf16", 10, {{6, 32}, {7, 64}, {8, 4096}}, 8, 12, 128, 114688},

@@ -30,4 +30,7 @@ extern const gd_reference gd_reference_norm[];
 extern const gd_reference gd_reference_sampling[];
 extern const gd_reference gd_reference_softmax[];
 
+/* An element of W as linear_int4 takes it: tiles of 16 rows of 4-bit weights. */
+double gd_int4_value(const unsigned char *tiles, uint64_t columns, uint64_t row, uint64_t column);
+
 #endif

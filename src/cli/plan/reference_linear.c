@@ -12,7 +12,7 @@
  * norm, plus what is added. Elements that a kernel does not have, or a launch leaves out, are
  * NULL. */
 typedef struct layer {
-    const char *weight_type; /* bf16, f16, e4m3 */
+    const char *weight_type; /* bf16, f16, e4m3, u8: tiles of 4 bits */
     const char *type;        /* of every other array but the scales, which are f32 */
     const unsigned char *weight, *up;
     const void *scale, *up_scale, *x, *norm, *bias, *residual;
@@ -35,6 +35,17 @@ static double element_value(const char *type, const unsigned char *array, uint64
     return type[0] == 'b' ? gd_bf16_to_double(bits) : gd_f16_to_double(bits);
 }
 
+double gd_int4_value(const unsigned char *tiles, uint64_t columns, uint64_t row, uint64_t column)
+{
+    const uint64_t records = columns / 128, at = column % 128;
+    const unsigned char *record = tiles + (row / 16 * records + column / 128) * 1072;
+    const uint64_t r = row % 8, high = row % 16 / 8, word = 512 * high + 64 * r + at % 32 / 8 * 16;
+    const uint64_t place = at % 8 / 2 + at % 2 * 4, pair = 2 * r + high;
+    const unsigned char byte = record[word + at / 32 * 4 + place / 2];
+    double scale = gd_element_load("f16", record + 1024, pair);
+    return scale * ((place % 2 ? byte >> 4 : byte & 15) - (double)record[1056 + pair]);
+}
+
 /* One row of W times x, in the range of f32. */
 static double dot(const layer *it, const unsigned char *weight, uint64_t row)
 {
@@ -42,6 +53,9 @@ static double dot(const layer *it, const unsigned char *weight, uint64_t row)
     if (strcmp(it->weight_type, "e4m3") == 0) {
         for (uint64_t i = 0; i < it->columns; i++)
             sum += it->bytes[weight[row * it->columns + i]] * it->products[i];
+    } else if (strcmp(it->weight_type, "u8") == 0) {
+        for (uint64_t i = 0; i < it->columns; i++)
+            sum += gd_int4_value(weight, it->columns, row, i) * it->products[i];
     } else {
         for (uint64_t i = 0; i < it->columns; i++)
             sum += element_value(it->weight_type, weight, row * it->columns + i) * it->products[i];
@@ -153,6 +167,8 @@ static int take_layer(layer *it, const gd_reference_argument *arguments, uint32_
     it->batch = batched ? (uint64_t)sizes[2].scalar : 1;
     it->epsilon = (double)(float)sizes[batched ? 3 : 2].scalar;
     uint64_t elements = it->rows * it->columns, outputs = it->rows * it->batch;
+    if (strcmp(it->weight_type, "u8") == 0)
+        elements = it->rows % 16 || it->columns % 128 ? 0 : elements / 128 * 67;
     if (elements == 0 || it->batch < 1 || it->batch > 8 ||
         !gd_reference_is_array(&arguments[0], it->weight_type, elements) ||
         !take_optional(&arguments[1], it->weight_type, elements, &up) ||
@@ -201,6 +217,7 @@ const gd_reference gd_reference_linear[] = {
     {"linear_bf16", linear, 1U << 6, "bf16", "bf16"},
     {"linear_f16", linear, 1U << 6, "f16", "f16"},
     {"linear_fp8", linear, 1U << 8, "bf16", "e4m3"},
+    {"linear_int4", skinny, 1U << 6, "bf16", "u8"},
     {"matvec_bf16", matvec, 1U << 2, "bf16", "bf16"},
     {"skinny_bf16", skinny, 1U << 6, "bf16", "bf16"},
     {"skinny_f16", skinny, 1U << 6, "f16", "f16"},

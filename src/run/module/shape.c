@@ -183,6 +183,19 @@ static void shape_skinny(const shape_request *request)
     set(request, whole || small ? multiprocessors : 2 * multiprocessors, 384, shared);
 }
 
+/* linear_int4: rows, columns, the rows of x. Two slots of 16 rows at least; half of the shared
+ * memory leaves the next kernel the other. */
+static void shape_int4(const shape_request *request)
+{
+    const griddep_runtime_info *device = request->device;
+    uint64_t columns = value(request, 1), batch = value(request, 2);
+    uint64_t least = 34608 + 2560 * batch + columns / 2 + 2 * columns * batch;
+    uint32_t shared = half_shared(device);
+
+    set(request, (uint64_t)device->multiprocessors, 320,
+        shared < least ? device->shared_bytes_per_block : shared);
+}
+
 static const griddep_attribute balance = {.id = GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
                                           .value = {GRIDDEP_CLUSTER_SCHEDULING_LOAD_BALANCING}};
 
@@ -270,6 +283,7 @@ static const family families[] = {
     {"rotary_append_", shape_rotary, 14, {8, 9, 10, 11}, 0},
     {"matvec_bf16", shape_linear, 5, {3, 4}, 0},
     {"linear_fp8", shape_skinny, 12, {9, 10, 0, 1}, 1},
+    {"linear_int4", shape_int4, 11, {7, 8, 9}, 0},
     {"linear_", shape_linear, 10, {7, 8, 1}, 1},
     {"skinny_fp8", shape_skinny, 13, {9, 10, 11, 1}, 1},
     {"skinny_", shape_skinny, 11, {7, 8, 9, 1}, 2},
@@ -317,10 +331,11 @@ bool gd_shape_get(const char *kernel, const griddep_runtime_info *device, uint32
     const uint32_t count = sizeof blocks / sizeof *blocks;
     const family *of = find_family(kernel);
     bool linear = of && of->shape == shape_linear, skinny = of && of->shape == shape_skinny;
+    bool int4 = of && of->shape == shape_int4;
 
-    if ((!linear && !skinny) || !get_room(device, linear ? index / count : index, config))
+    if ((!linear && !skinny && !int4) || !get_room(device, linear ? index / count : index, config))
         return false;
-    config->block[0] = linear ? blocks[index % count] : 384;
+    config->block[0] = linear ? blocks[index % count] : int4 ? 320 : 384;
     return true;
 }
 
