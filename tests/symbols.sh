@@ -23,13 +23,14 @@ fail() {
     echo "failed: $1"
 }
 
-# Names that stand before a parenthesis in declarations, comments left out.
+# Names that stand before a parenthesis in declarations, comments and inline functions left out.
 declared() {
     {
         sed -n '/ffi\.cdef begin/,/ffi\.cdef end/p' "$source_root/include/griddep.h"
         cat "$source_root/src/run/private.h" "$source_root/src/ptx/flow/early.h" \
             "$source_root/src/ptx/rewrite/keep.h" "$source_root/src/ptx/text/offered.h"
     } | tr '\n' ' ' | sed 's|/\*|\n&|g; s|\*/|&\n|g' | sed 's|^/\*.*\*/$||' |
+        sed -E 's/static inline [a-z0-9_]+ [a-z0-9_]+ *\(/(/g' |
         grep -o -E '\b(griddep|gd)_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u
 }
 
