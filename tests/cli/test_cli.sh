@@ -648,6 +648,9 @@ END
 if [ -z "${EMULATED_DRIVER:-}" ]; then
     skip "tune: no emulated driver"
 else
+    sed '/grids/d; /carveout/d; s/block: .*/&\n    pdl: "off"/' "$work/tune.yaml" >"$work/tune_off.yaml"
+    run tune "$work/tune_off.yaml" --driver "$EMULATED_DRIVER"
+    check "tune without a store" 0 out "not remembered: there is no store"
     run tune "$work/tune.yaml" --driver "$EMULATED_DRIVER" --gain 0.0001 -o "$work/tuned" --json
     check "tune --json" 0
     json "tune --json" "d['clock'] == 'model' and d['trials'] and d['remembered'] is False"

@@ -237,6 +237,9 @@ void gd_tunereport_print(const gd_tunereport *report)
                         report->folder);
     if (info.remembered != 0)
         puts("remembered for this device and driver");
+    else if (info.changed != 0)
+        gd_output_print("not remembered%s\n",
+                        report->device->store_directory[0] != '\0' ? "" : ": there is no store");
 }
 
 /* ---- JSON ---- */
