@@ -338,18 +338,25 @@ static int take_move(recorded *into, const gd_attached_launch *from, uint32_t nu
 
 /* ---- arguments ---- */
 
-/* The type of a chain file for one of PTX, or for so many bytes where that is not known;
- * GD_TYPE_NAMES: none. */
-static gd_type find_type(const char *ptx_type, uint32_t bytes)
+/* The type of a chain file for one of PTX, of bits an unsigned one; GD_TYPE_NAMES: none. */
+static gd_type find_named(const char *ptx_type)
 {
+    const bool bits = ptx_type[0] == 'b' && strspn(ptx_type + 1, "0123456789") > 0;
     char plain[8];
-    snprintf(plain, sizeof(plain), "u%u", (unsigned)bytes * 8);
-    if (ptx_type != NULL && ptx_type[0] != 'b')
-        snprintf(plain, sizeof(plain), "%.7s", ptx_type);
+    snprintf(plain, sizeof(plain), "%s%.6s", bits ? "u" : "", ptx_type + bits);
     for (int i = 0; i < GD_TYPE_NAMES; i++)
-        if (strcmp(gd_type_name((gd_type)i), plain) == 0 && gd_type_bytes((gd_type)i) == bytes)
+        if (strcmp(gd_type_name((gd_type)i), plain) == 0)
             return (gd_type)i;
     return GD_TYPE_NAMES;
+}
+
+/* The same of a parameter of so many bytes, whose PTX type may not be known. */
+static gd_type find_type(const char *ptx_type, uint32_t bytes)
+{
+    char bits[8];
+    snprintf(bits, sizeof(bits), "b%u", (unsigned)bytes * 8);
+    gd_type type = find_named(ptx_type != NULL ? ptx_type : bits);
+    return type != GD_TYPE_NAMES && gd_type_bytes(type) == bytes ? type : GD_TYPE_NAMES;
 }
 
 /* The values of a launch's arguments; NULL: a record is damaged. */
@@ -399,8 +406,7 @@ static void view_as(const char *element, gd_plan_argument *argument)
 {
     if (element == NULL)
         return;
-    gd_type type = find_type(
-        element, (uint32_t)strtoul(element + strcspn(element, "0123456789"), NULL, 10) / 8);
+    gd_type type = find_named(element);
     argument->viewed = type != GD_TYPE_NAMES;
     argument->type = argument->viewed ? type : GD_TYPE_u8;
 }
