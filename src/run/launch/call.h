@@ -1,6 +1,6 @@
 /* A launch that is kept: configuration and arguments checked once, in the driver's terms. Chains
- * and kernel nodes of graphs are made of them. A call that several hold never changes, so that
- * threads may share it. */
+ * and kernel nodes of graphs are made of them. A call never changes, so that threads may share
+ * it, but where one chain and its own graphs alone hold it: gd_call_change. */
 #ifndef GD_RUN_CALL_H
 #define GD_RUN_CALL_H
 
