@@ -83,8 +83,8 @@ def interrupted(command, environment, mark, before=lambda: None):
 
 
 def lengthen(folder, factor):
-    """The path of a chain that does what examples/feed_forward.yaml does, so many times."""
-    head, launches, rest = re.fullmatch("(.*\nlaunches:\n)(.*)(\nexpect:.*)", open(f"{top}/examples/feed_forward.yaml").read(), re.S).groups()
+    """The path of a chain that does what examples/residual_stream.yaml does, so many times."""
+    head, launches, rest = re.fullmatch("(.*\nlaunches:\n)(.*)(\nexpect:.*)", open(f"{top}/examples/residual_stream.yaml").read(), re.S).groups()
     with open(f"{folder}/{factor}.yaml", "w") as file:
         file.write(head + (launches + "\n") * factor + rest)
     return file.name
@@ -103,6 +103,7 @@ def alive_in(session):
 
 
 wrong = ["run", "missing.yaml"]
+longer = f"{top}/examples/residual_stream.yaml"
 for environment, wanted in (({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
     said, status, _ = at_terminal(wrong, environment)
     case((b"\x1b[" in said) == wanted, f"colour at a terminal with {environment}", said)
@@ -110,11 +111,11 @@ for environment, wanted in (({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": 
 piped = subprocess.run([griddep, *wrong], capture_output=True)
 case(b"\x1b" not in piped.stderr and piped.stderr, "no colour in a pipe", piped.stderr)
 
-said, status, _ = at_terminal(["run", f"{top}/examples/vector_add.yaml", "--emulate"], {})
+said, status, _ = at_terminal(["run", longer, "--emulate"], {})
 shown, rest = said.rsplit(b"\x1b[K", 1) if b"\x1b[K" in said else (b"", said)
 case(b"running" in shown, "a progress line is shown", said)
 case(b"running" not in rest and b"graph-pdl" in rest, "and is gone in the end", rest)
-said, status, _ = at_terminal(["run", f"{top}/examples/vector_add.yaml", "--emulate"], {"TERM": "dumb"})
+said, status, _ = at_terminal(["run", longer, "--emulate"], {"TERM": "dumb"})
 case(b"\x1b" not in said, "no progress line at a dumb terminal", said)
 
 # Nothing is wider than the terminal, but for messages, which are one line each as a compiler's.
@@ -146,7 +147,7 @@ def everything(folder):
     return {os.path.join(at, name): open(os.path.join(at, name), "rb").read() for at, _, names in os.walk(folder) for name in names}
 
 
-chain, longer = f"{top}/tests/cli/preamble.yaml", f"{top}/examples/feed_forward.yaml"
+chain = f"{top}/tests/cli/preamble.yaml"
 with tempfile.TemporaryDirectory() as work:
     cache = {"GRIDDEP_STORE": f"{work}/cache"}
     tune = ["tune", longer, "--emulate", "-o", f"{work}/tuned"]
