@@ -781,6 +781,8 @@ START_TEST(mutations_are_found)
     char report[2048] = "";
     int pipes[2];
 
+    if (!round_takes_place(_i, 1, 6))
+        return;
     ck_assert_int_eq(pipe(pipes), 0);
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         observed seen = {0};
