@@ -56,7 +56,8 @@
 //   y: bf16[batch * rows]
 // constraints: no kernel that may still run writes weight, up, norm or bias. x times norm is rounded to bf16 and must be in its range; the
 //   squares of x are summed in f32. W's bits are multiplied as 128 + b, of which 128 and the zero are taken away again from the sums of
-//   128 columns, in f32: some 2^-20 of their terms are lost, and |x| (and |x * norm|) is below 2^112. A row's sum is taken in one fixed
+//   128 columns, in f32: a row loses up to 2^-20 of the sum of 144 * scale * |x|, also where its own elements are 0. |x| (and |x * norm|)
+//   is below 2^112. A row's sum is taken in one fixed
 //   order: the result's bits do not depend on grid, batch or shared memory. NaN in x gives NaN, an infinity gives an infinity or NaN, a
 //   sum beyond f32 or bf16 is infinite.
 // constant: weight, up, norm, bias

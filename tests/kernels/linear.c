@@ -265,6 +265,13 @@ static void *random_weights(const layer_form *form, uint64_t rows, uint64_t colu
                          : shelf_random_array(form->weight, rows * columns, scale);
 }
 
+static double int4_scale(const unsigned char *tiles, uint64_t columns, uint64_t row,
+                         uint64_t column)
+{
+    const uint64_t record = row / 16 * (columns / 128) + column / 128;
+    return gd_element_load("f16", tiles + record * 1072 + 1024, row % 8 * 2 + row % 16 / 8);
+}
+
 static double weight_value(const layer_form *form, const void *weight, uint64_t columns,
                            uint64_t row, uint64_t column)
 {
@@ -313,12 +320,13 @@ static double row_value(const layer *it, const void *weight, const void *scale, 
                         uint64_t row, double *error)
 {
     uint64_t columns = it->size.columns;
-    double sum = 0, terms = 0, squares = 0, term_squares = 0;
+    double sum = 0, terms = 0, squares = 0, term_squares = 0, lost = 0;
     for (uint64_t i = 0; i < columns; i++) {
         double x = gd_element_load(it->form->type, it->x, batch * columns + i);
-        double term = weight_value(it->form, weight, columns, row, i) * x;
-        if (it->norm != NULL)
-            term *= gd_element_load(it->form->type, it->norm, i);
+        double normed = it->norm != NULL ? x * gd_element_load(it->form->type, it->norm, i) : x;
+        double term = weight_value(it->form, weight, columns, row, i) * normed;
+        if (is_int4(it->form)) /* it multiplies 128 and the bits, as its head comment tells */
+            lost += fabs(144 * int4_scale(weight, columns, row, i) * normed) * 0x1p-20;
         sum += term;
         terms += fabs(term);
         squares += x * x;
@@ -332,7 +340,7 @@ static double row_value(const layer *it, const void *weight, const void *scale, 
     /* linear_fp8 on chips of 9.0: each sum of 32 products has some 13 bits below the largest. */
     if (it->form->scaled && !it->form->batched)
         rounded += 0x1p-11;
-    *error = factor * (terms * 0x1p-18 + rounded * sqrt(term_squares));
+    *error = factor * (terms * 0x1p-18 + lost + rounded * sqrt(term_squares));
     return sum * factor;
 }
 
@@ -538,6 +546,23 @@ static void skinny_random(const shelf_kernel *kernel)
     skinny_idle_fetchers(kernel);
 }
 
+/* Runs a layer in each of the shapes, which must give the same bits, and returns these. */
+static void *run_shapes(const shelf_kernel *kernel, layer *it, const shelf_shape *shapes,
+                        size_t count)
+{
+    it->size.shape = shapes[0];
+    void *first = run_layer(kernel, it);
+    for (size_t i = 1; i < count; i++) {
+        it->size.shape = shapes[i];
+        void *other = run_layer(kernel, it);
+        ck_assert_msg(memcmp(first, other, it->size.rows * layer_batch(it) * 2) == 0,
+                      "grid %u, block %u, shared %u: other bits", shapes[i].grid, shapes[i].block,
+                      shapes[i].shared);
+        free(other);
+    }
+    return first;
+}
+
 /* The least shared memory of linear_int4. */
 static uint32_t least_int4(uint32_t columns, uint32_t batch)
 {
@@ -588,14 +613,7 @@ static void int4_shapes(const shelf_kernel *kernel)
     static const shelf_shape shapes[] = {
         {132, 320, UINT32_MAX}, {1, 320, 92000}, {3, 320, 114688}, {600, 320, 95000}};
     layer it = layer_create(kernel, (layer_size){112, 4224, 5, EVERYTHING, shapes[0]});
-    unsigned char *first = run_layer(kernel, &it);
-    for (size_t i = 1; i < sizeof shapes / sizeof shapes[0]; i++) {
-        it.size.shape = shapes[i];
-        void *other = run_layer(kernel, &it);
-        ck_assert_msg(memcmp(first, other, it.size.rows * layer_batch(&it) * 2) == 0,
-                      "grid %u, shared %u: other bits", shapes[i].grid, shapes[i].shared);
-        free(other);
-    }
+    void *first = run_shapes(kernel, &it, shapes, sizeof shapes / sizeof shapes[0]);
     it.size.batch = 1;
     void *alone = run_layer(kernel, &it);
     ck_assert_mem_eq(first, alone, it.size.rows * 2);
@@ -607,7 +625,7 @@ static void int4_shapes(const shelf_kernel *kernel)
 /* A special element in x, in the norm's weights, in what is added. */
 static void int4_extreme(const shelf_kernel *kernel)
 {
-    static const double specials[] = {-0.0, 0x1p-130, 1e36, INFINITY, -INFINITY, NAN};
+    static const double specials[] = {-0.0, 0x1p-130, 0x1p109, INFINITY, -INFINITY, NAN};
     const layer_size size = {16, 1152, 3, EVERYTHING & ~UP, {1, 320, 100000}};
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
         for (int place = 0; place < 4; place++) {
@@ -636,23 +654,14 @@ static void layer_operands(const shelf_kernel *kernel)
 /* The head comment promises the same bits for every grid and amount of shared memory. */
 static void layer_shapes(const shelf_kernel *kernel)
 {
-    static const shelf_shape shapes[] = {{132, 512, UINT32_MAX},
-                                         {1, 512, 84000},
-                                         {7, 512, 114688},
-                                         {600, 512, 95000},
-                                         {64, 512, 180000}};
+    const uint32_t block = block_of(kernel, 512);
+    const shelf_shape shapes[] = {{132, block, UINT32_MAX},
+                                  {1, block, 84000},
+                                  {7, block, 114688},
+                                  {600, block, 95000},
+                                  {64, block, 180000}};
     layer it = layer_create(kernel, (layer_size){100, 4112, 5, EVERYTHING, shapes[0]});
-    it.size.shape.block = block_of(kernel, 512);
-    void *first = run_layer(kernel, &it);
-    for (size_t i = 1; i < sizeof shapes / sizeof shapes[0]; i++) {
-        it.size.shape = shapes[i];
-        it.size.shape.block = block_of(kernel, 512);
-        void *other = run_layer(kernel, &it);
-        ck_assert_msg(memcmp(first, other, it.size.rows * layer_batch(&it) * 2) == 0,
-                      "grid %u, shared %u: other bits", shapes[i].grid, shapes[i].shared);
-        free(other);
-    }
-    free(first);
+    free(run_shapes(kernel, &it, shapes, sizeof shapes / sizeof shapes[0]));
     layer_destroy(&it);
 }
 
@@ -669,15 +678,7 @@ static void linear_split(const shelf_kernel *kernel)
                 (layer_size){77, 1048, 1, operands, {4, operands % 4 < 2 ? 288 : 544, 100000}});
     }
     layer it = layer_create(kernel, (layer_size){100, 4112, 1, BIAS | RESIDUAL, shapes[0]});
-    void *first = run_layer(kernel, &it);
-    for (size_t i = 1; i < sizeof shapes / sizeof shapes[0]; i++) {
-        it.size.shape = shapes[i];
-        void *other = run_layer(kernel, &it);
-        ck_assert_msg(memcmp(first, other, it.size.rows * 2) == 0, "grid %u, block %u: other bits",
-                      shapes[i].grid, shapes[i].block);
-        free(other);
-    }
-    free(first);
+    free(run_shapes(kernel, &it, shapes, sizeof shapes / sizeof shapes[0]));
     layer_destroy(&it);
 }
 
@@ -749,22 +750,24 @@ const shelf_case linear_cases[] = {
     {NULL, 0, NULL},
 };
 
+/* Of kernels that take W, U, x, norm, bias, residual, y, rows, columns, a batch and epsilon. */
+#define TWO_ROWS_ARGUMENTS                                                                         \
+    {                                                                                              \
+        SHELF_PLACE(SHELF_CONSTANT), SHELF_PLACE(SHELF_CONSTANT), SHELF_PLACE(SHELF_INPUT),        \
+            SHELF_PLACE(SHELF_CONSTANT), SHELF_PLACE(0), SHELF_PLACE(SHELF_INPUT),                 \
+            SHELF_PLACE(SHELF_OUTPUT), {.bytes = 4, .value = 1024}, {.bytes = 4, .value = 1024},   \
+            {.bytes = 4, .value = 2},                                                              \
+        {                                                                                          \
+            .bytes = 4, .value = 0x3727c5ac                                                        \
+        }                                                                                          \
+    }
+
 const shelf_link linear_links[] = {
     {.kernel = "skinny_bf16",
      .bytes = 4096,
      .config = {.grid = {132}, .block = {384}, .shared_bytes = 114688},
      .count = 11,
-     .arguments = {SHELF_PLACE(SHELF_CONSTANT),
-                   SHELF_PLACE(SHELF_CONSTANT),
-                   SHELF_PLACE(SHELF_INPUT),
-                   SHELF_PLACE(SHELF_CONSTANT),
-                   SHELF_PLACE(0),
-                   SHELF_PLACE(SHELF_INPUT),
-                   SHELF_PLACE(SHELF_OUTPUT),
-                   {.bytes = 4, .value = 1024},
-                   {.bytes = 4, .value = 1024},
-                   {.bytes = 4, .value = 2},
-                   {.bytes = 4, .value = 0x3727c5ac}},
+     .arguments = TWO_ROWS_ARGUMENTS,
      .type = "bf16",
      .constant_count = 1024 * 1024,
      .constant_scale = 0.04},
@@ -772,17 +775,7 @@ const shelf_link linear_links[] = {
      .bytes = 4096,
      .config = {.grid = {132}, .block = {320}, .shared_bytes = 114688},
      .count = 11,
-     .arguments = {SHELF_PLACE(SHELF_CONSTANT),
-                   SHELF_PLACE(SHELF_CONSTANT),
-                   SHELF_PLACE(SHELF_INPUT),
-                   SHELF_PLACE(SHELF_CONSTANT),
-                   SHELF_PLACE(0),
-                   SHELF_PLACE(SHELF_INPUT),
-                   SHELF_PLACE(SHELF_OUTPUT),
-                   {.bytes = 4, .value = 1024},
-                   {.bytes = 4, .value = 1024},
-                   {.bytes = 4, .value = 2},
-                   {.bytes = 4, .value = 0x3727c5ac}},
+     .arguments = TWO_ROWS_ARGUMENTS,
      .type = "bf16",
      .constant_count = 1024 * 1024 / 2,
      .constant_scale = 0.04},

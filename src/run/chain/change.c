@@ -92,10 +92,10 @@ static void select_set(griddep_chain *chain, gd_chain_set *set)
 
 /* ---- one launch ---- */
 
-/* Changes the nodes of a launch in all graphs of a set, in each of their rounds. What was captured
- * cannot be changed. */
-static inline void change_calls(const griddep_chain *chain, gd_chain_set *set, uint32_t index,
-                                gd_call *call)
+/* Changes the nodes of a launch in all graphs of a set, in each of their rounds: its call, or where
+ * that is NULL what it moves. What was captured cannot be changed. */
+static inline void change_nodes(const griddep_chain *chain, gd_chain_set *set, uint32_t index,
+                                gd_call *call, const gd_graph_node *move)
 {
     int32_t status = GRIDDEP_OK;
 
@@ -104,23 +104,8 @@ static inline void change_calls(const griddep_chain *chain, gd_chain_set *set, u
         const uint32_t end = graph->rounds * chain->count;
         status = graph->exec ? GRIDDEP_ERROR_UNSUPPORTED : GRIDDEP_OK;
         for (uint32_t node = index; node < end && !status; node += chain->count)
-            status = gd_graph_set_call(graph->graph, node, call, NULL);
-    }
-    if (status)
-        gd_chain_drop_set_graphs(chain, set);
-}
-
-static void change_moves(const griddep_chain *chain, gd_chain_set *set, uint32_t index,
-                         const gd_graph_node *move)
-{
-    int32_t status = GRIDDEP_OK;
-
-    for (uint64_t left = set->made; left && !status; left &= left - 1) {
-        const gd_chain_graph *graph = &set->graphs[__builtin_ctzll(left)];
-        const uint32_t end = graph->rounds * chain->count;
-        status = graph->exec ? GRIDDEP_ERROR_UNSUPPORTED : GRIDDEP_OK;
-        for (uint32_t node = index; node < end && !status; node += chain->count)
-            status = gd_graph_set_move(graph->graph, node, move, NULL);
+            status = call ? gd_graph_set_call(graph->graph, node, call, NULL)
+                          : gd_graph_set_move(graph->graph, node, move, NULL);
     }
     if (status)
         gd_chain_drop_set_graphs(chain, set);
@@ -185,7 +170,7 @@ static int32_t set_other_call(griddep_chain *chain, uint32_t index,
 
     if (status)
         return status;
-    change_calls(chain, chain->now, index, call);
+    change_nodes(chain, chain->now, index, call, NULL);
     gd_chain_set_call(chain, index, call);
     gd_chain_forget_held(chain);
     return GRIDDEP_OK;
@@ -204,7 +189,7 @@ set_arguments(griddep_chain *chain, uint32_t index, const griddep_argument *argu
     int32_t status = gd_call_change(call, arguments, count, &changed, error);
     if (status || !changed)
         return status;
-    change_calls(chain, set, index, call);
+    change_nodes(chain, set, index, call, NULL);
     gd_chain_forget_held(chain);
     return GRIDDEP_OK;
 }
@@ -234,7 +219,7 @@ static void set_calls(griddep_chain *chain, uint32_t index, gd_call **calls)
     for (uint32_t set = 0; set < chain->set_count; set++) {
         gd_call **place = &chain->sets[set]->calls[index];
         if (keeps_nodes(*place, calls[set]))
-            change_calls(chain, chain->sets[set], index, calls[set]);
+            change_nodes(chain, chain->sets[set], index, calls[set], NULL);
         else
             gd_chain_drop_set_graphs(chain, chain->sets[set]);
         gd_call_release(*place);
@@ -280,7 +265,7 @@ static int32_t set_move(griddep_chain *chain, uint32_t index, int32_t node,
     status = gd_chain_check_move(node, move, error);
     if (status)
         return status;
-    change_moves(chain, chain->now, index, &changed);
+    change_nodes(chain, chain->now, index, NULL, &changed);
     chain->now->moves[index] = *move;
     gd_chain_forget_held(chain);
     return GRIDDEP_OK;
