@@ -2120,6 +2120,9 @@ START_TEST(who_is_launched_joins)
 }
 END_TEST
 
+/* A pipe: the others have looked at their hops, and member 2 may end itself. */
+static int looked[2];
+
 /* Launchers tell of several machines; the last process of the last case is of another job. */
 static void be_on_a_host(uint32_t launcher, uint32_t rank, bool stranger)
 {
@@ -2152,8 +2155,15 @@ static void be_on_a_host(uint32_t launcher, uint32_t rank, bool stranger)
     ck_refused(griddep_group_allocate(group, 8, &buffer, &error), GRIDDEP_ERROR_UNSUPPORTED,
                "do not reach each other's memory");
     have_hops(rank);
-    if (rank == 2)
+    char byte = 0;
+    if (rank != 2)
+        ck_assert_int_eq(write(looked[1], &byte, 1), 1);
+    close(looked[1]);
+    if (rank == 2) {
+        while (read(looked[0], &byte, 1) == 1)
+            ;
         raise(SIGKILL);
+    }
     if (!rank) {
         ck_library(griddep_chain_run(chains[rank], GRIDDEP_MODE_PDL, NULL, &error));
         ck_library(griddep_runtime_synchronize(runtimes[rank], &error));
@@ -2173,6 +2183,7 @@ START_TEST(hosts_have_hops)
     demand_nccl(1);
     by_tcp = true;
     close(find_port());
+    ck_assert_int_eq(pipe(looked), 0);
     for (uint32_t i = 0; i < members; i++) {
         children[i] = fork();
         if (!children[i]) {
@@ -2180,6 +2191,7 @@ START_TEST(hosts_have_hops)
             _exit(0);
         }
     }
+    close(looked[1]);
     wait_for_all(children, members, 2);
 }
 END_TEST
