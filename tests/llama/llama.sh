@@ -31,6 +31,7 @@ more() { all_rounds && echo "$@"; }
 plain() { [ "${SANITIZED-}" = 1 ] || echo "$@"; }
 many() { [ "${SANITIZED-}" = 1 ] && echo 4 || echo "$1"; }
 few=$(many 12)
+: >"$work/judged"
 
 small() { "$python" "$source_root/tests/llama/small.py" "$@"; }
 
@@ -48,13 +49,19 @@ generate() {
     "$llama" "$work/$folder" --json "$@" >"$work/out.json"
 }
 
+# judged FOLDER: the document's tokens are those of float64, which is asked about the same ones once.
+judged() {
+    # shellcheck disable=SC2086 # no word, or one
+    set -- "$1" "$(field "$work/out.json" prompt)" "$(field "$work/out.json" tokens)" ${rounded-}
+    grep -qxF -- "$*" "$work/judged" && return
+    small judge "$work/$@" && echo "$*" >>"$work/judged"
+}
+
 # agrees FOLDER [OPTION]...: greedy tokens are those of float64.
 agrees() {
     generate "$@" -p "the lazy dog jumps" -n "$few" --ignore-stop || return 1
     [ "$(field "$work/out.json" ended_by)" = count ] || return 1
-    # shellcheck disable=SC2086 # no word, or one
-    small judge "$work/$1" "$(field "$work/out.json" prompt)" "$(field "$work/out.json" tokens)" \
-        ${rounded-}
+    judged "$1"
 }
 
 # same_tokens EXPECTED FOLDER OPTION...
@@ -138,9 +145,7 @@ then the other dogs of the town may start before it 0123456789 0123456789 012345
 # Three parts, the last of them short; the cache ends with the text.
 parted() {
     generate "$@" -p "$long" -n "$few" --ignore-stop --part 32 || return 1
-    # shellcheck disable=SC2086 # no word, or one
-    small judge "$work/$1" "$(field "$work/out.json" prompt)" "$(field "$work/out.json" tokens)" \
-        ${rounded-}
+    judged "$1"
 }
 for folder in llama3 $(more qwen3 f16); do
     check "$folder: a prompt in parts agrees with float64" parted $folder

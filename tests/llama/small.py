@@ -13,6 +13,7 @@ judge reads lists of numbers; each token must be as likely as the likeliest one 
 of bf16, given the tokens before it. It prints how many of them left no choice.
 """
 
+import bisect
 import json
 import math
 import operator
@@ -60,6 +61,9 @@ def e4m3_values():
 
 
 E4M3 = e4m3_values()
+# The largest value that is rounded to each magnitude, but for the last.
+E4M3_ENDS = [(low + high) / 2 if code % 2 == 0 else math.nextafter((low + high) / 2, 0)
+             for code, (low, high) in enumerate(zip(E4M3, E4M3[1:]))]
 E4M3_CODE = {value: code for code, value in enumerate(E4M3)}
 
 
@@ -305,7 +309,8 @@ def round_group(values):
     low, high = min(0.0, *values), max(0.0, *values)
     scale = struct.unpack("<e", struct.pack("<e", to_f32([to_f32([high - low])[0] / 15])[0]))[0] or 1.0
     zero = min(round(to_f32([-low / scale])[0]), 15)
-    return [min(max(round(to_f32([v / scale])[0]) + zero, 0), 15) for v in values], scale, zero
+    codes = [round(v) + zero for v in to_f32([v / scale for v in values])]
+    return [code if 0 <= code <= 15 else min(max(code, 0), 15) for code in codes], scale, zero
 
 
 def round_groups(matrix):
@@ -367,14 +372,18 @@ def from_four_bits(tensors, config):
         words, zeros, scales = (tensors.pop(stem + part) for part in ("qweight", "qzeros", "scales"))
         tensors.pop(stem + "g_idx", None)
         rows, columns = len(scales[0]), 128 * len(scales)
-        place = AWQ_ORDER.index if awq else int
+        places = [4 * (AWQ_ORDER.index(i) if awq else i) for i in range(8)]
         matrix = []
         for r in range(rows):
-            line = []
-            for c in range(columns):
-                word, shift = (words[c][r // 8], place(r % 8)) if awq else (words[c // 8][r], c % 8)
-                zero = (zeros[c // 128][r // 8] >> 4 * place(r % 8) & 15) + more
-                line.append(((word >> 4 * shift & 15) - zero) * scales[c // 128][r])
+            shift, line = places[r % 8], []
+            for group in range(columns // 128):
+                zero, scale = (zeros[group][r // 8] >> shift & 15) + more, scales[group][r]
+                levels = [(code - zero) * scale for code in range(16)]
+                if awq:
+                    line += [levels[row[r // 8] >> shift & 15] for row in words[128 * group : 128 * group + 128]]
+                else:
+                    line += [levels[row[r] >> place & 15] for row in words[16 * group : 16 * group + 16]
+                             for place in places]
             matrix.append(line)
         tensors[stem + "weight"] = matrix
 
@@ -444,10 +453,7 @@ def read_tensors(folder, narrow):
 
 def round_e4m3(value):
     """The nearest e4m3, of even mantissa when two are as near; its largest beyond that."""
-    size = min(abs(value), 448.0)
-    exponent = max(math.frexp(size)[1] - 1, -6) if size else -6
-    step = math.ldexp(1.0, exponent - 3)
-    return math.copysign(round(size / step) * step, value)
+    return math.copysign(E4M3[bisect.bisect_left(E4M3_ENDS, abs(value))], value)
 
 
 def round_rows(matrix):
@@ -553,13 +559,16 @@ class Reference:
         config, tensors = self.config, self.tensors
         epsilon = config["rms_norm_eps"]
         h = list(tensors["model.embed_tokens.weight"][token])
-        for i in range(config["num_hidden_layers"]):
+        last = config["num_hidden_layers"] - 1
+        for i in range(last + 1):
             layer = "model.layers.%d." % i
             x = rms_norm(h, tensors[layer + "input_layernorm.weight"], epsilon)
             q, k, v = (multiply(tensors[layer + "self_attn.%s_proj.weight" % part], x,
                                 tensors.get(layer + "self_attn.%s_proj.bias" % part))
-                       for part in "qkv")
+                       if read or i < last or part != "q" else [] for part in "qkv")
             attended = self.attend(i, q, k, v)
+            if not read and i == last:  # later tokens ask for its key and value alone
+                break
             h = [a + b for a, b in
                  zip(h, multiply(tensors[layer + "self_attn.o_proj.weight"], attended))]
             x = rms_norm(h, tensors[layer + "post_attention_layernorm.weight"], epsilon)
