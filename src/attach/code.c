@@ -20,8 +20,8 @@ struct gd_code {
     char *path;  /* of the file that has the image; NULL: it is here */
     char *image; /* NULL: in a file */
     uint64_t offset, bytes;
-    bool opened, parsed;
-    char *cubin; /* what the driver takes of it, or the image itself; NULL */
+    bool opened, parsed, silent; /* silent: its text tells no extents */
+    char *cubin;                 /* what the driver takes of it, or the image itself; NULL */
     uint64_t cubin_bytes;
     griddep_ptx *ptx;      /* NULL: nobody has asked, or it has none that can be read */
     gd_check_facts *facts; /* of it; NULL likewise */
@@ -141,15 +141,17 @@ static void open_cubin(gd_code *code, int32_t chip)
         free(image);
 }
 
-static void open_text(gd_code *code, int32_t chip)
+/* `word`: only a text that has it is parsed; NULL: any. */
+static void open_text(gd_code *code, int32_t chip, const char *word)
 {
     char *image = read_image(code);
     const gd_view view = {(const unsigned char *)image, image ? code->bytes : 0};
     uint64_t bytes = 0;
     char *text = image ? find_text(view, chip, &bytes) : NULL;
 
-    code->parsed = true;
-    code->ptx = text ? parse(text, bytes) : NULL;
+    code->silent = word && (!text || !strstr(text, word));
+    code->parsed = !code->silent;
+    code->ptx = text && !code->silent ? parse(text, bytes) : NULL;
     code->facts = code->ptx ? gd_check_facts_create() : NULL;
     free(text);
     if (image != code->image)
@@ -175,8 +177,19 @@ int32_t gd_code_reason(gd_code *code, const char *kernel, uint32_t chip)
         open_cubin(code, (int32_t)chip);
     const uint32_t machine = traits_of_cubin(code, kernel);
     if (!gd_early_is_decided(machine) && !code->parsed)
-        open_text(code, (int32_t)chip);
+        open_text(code, (int32_t)chip, NULL);
     return gd_early_look(code->facts, machine, code->ptx, kernel).reason;
+}
+
+const griddep_ptx *gd_code_extents(gd_code *code, const char *kernel, uint32_t chip,
+                                   uint32_t *entry)
+{
+    if (!code->parsed && !code->silent)
+        open_text(code, (int32_t)chip, "extent");
+    return code->ptx && gd_ptx_find_entry(code->ptx, kernel, entry) && code->ptx->terms &&
+                   code->ptx->terms[*entry].extent_count
+               ? code->ptx
+               : NULL;
 }
 
 void gd_code_free(gd_code *code)

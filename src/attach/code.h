@@ -20,6 +20,11 @@ gd_code *gd_code_keep(const void *image, uint64_t bytes, const gd_place_file *fi
  * some. */
 int32_t gd_code_reason(gd_code *code, const char *kernel, uint32_t chip);
 
+/* The PTX of a kernel whose head comment tells how far launches reach (`extent`), and the number of
+ * its entry there; NULL: there is none. */
+const struct griddep_ptx *gd_code_extents(gd_code *code, const char *kernel, uint32_t chip,
+                                          uint32_t *entry);
+
 void gd_code_free(gd_code *code); /* may be NULL */
 
 /* The PTX that may stand for an image on the current device, with a wait and a trigger in each

@@ -140,9 +140,12 @@ static bool read_pointers(gd_pointers *into, gd_CUgraphNode node)
 
     if (!GD_NEXT(cuGraphKernelNodeGetParams_v2, node, &params))
         kernel = find_kernel(&params, &number);
-    if (kernel)
-        gd_pointers_read(into, kernel, number, gd_graph_function(&params), params.kernelParams);
-    return kernel;
+    if (!kernel)
+        return false;
+    const gd_CUlaunchConfig config = gd_graph_config(&params);
+    gd_pointers_read(into, kernel, number, gd_graph_function(&params), &config,
+                     params.kernelParams);
+    return true;
 }
 
 /* What kernels were given of which the second may start early. */

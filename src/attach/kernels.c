@@ -21,7 +21,7 @@ enum { LARGEST_IMAGE = 1 << 28 };
 typedef struct gd_module {
     uint32_t number;
     gd_CUcontext context; /* that ends it; NULL */
-    gd_code *code;        /* where launches are changed by what it shows; NULL */
+    gd_code *code;        /* where somebody looks into it; NULL */
     gd_table kernels;     /* by name */
 } gd_module;
 
@@ -30,6 +30,9 @@ struct gd_kernel {
     gd_CUfunction function; /* a handle that is no CUkernel; NULL */
     uint32_t number;
     int32_t reason;             /* as gd_code_reason; -1: nobody has asked yet */
+    bool asked;                 /* for its extents */
+    const griddep_ptx *extents; /* as gd_code_extents */
+    uint32_t entry;             /* there */
     gd_attached_kernel *record; /* NULL: never launched */
     char name[];
 };
@@ -72,11 +75,10 @@ static uint32_t record_module(const char *path, uint64_t offset, uint64_t bytes,
     return number;
 }
 
+/* Launches are changed by what it shows, or their arguments compared. */
 static bool looks_into_code(void)
 {
-    const uint32_t early = gd_process_settings()->early;
-
-    return early == GD_ATTACHED_EARLY_ON || early == GD_ATTACHED_EARLY_REWRITE;
+    return gd_process_settings()->early != GD_ATTACHED_EARLY_OFF;
 }
 
 /* Records the image of a module; it stands in `file` (NULL: in none). */
@@ -360,13 +362,16 @@ gd_CUfunction gd_kernels_function(gd_CUfunction handle)
     return found ? function_of(found, handle) : NULL;
 }
 
+static uint32_t chip_of(const gd_kernel *kernel, gd_CUfunction handle)
+{
+    return ask_function(function_of(kernel, handle), GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION);
+}
+
 static int32_t find_reason(const gd_kernel *kernel, gd_CUfunction handle)
 {
-    const uint32_t chip =
-        ask_function(function_of(kernel, handle), GD_CU_FUNC_ATTRIBUTE_BINARY_VERSION);
-
-    return kernel->module->code ? gd_code_reason(kernel->module->code, kernel->name, chip)
-                                : GRIDDEP_REASON_UNKNOWN_CODE;
+    return kernel->module->code
+               ? gd_code_reason(kernel->module->code, kernel->name, chip_of(kernel, handle))
+               : GRIDDEP_REASON_UNKNOWN_CODE;
 }
 
 int32_t gd_kernels_reason(gd_CUfunction handle)
@@ -380,6 +385,20 @@ int32_t gd_kernels_reason(gd_CUfunction handle)
     if (found->reason < 0)
         found->reason = find_reason(found, handle);
     return found->reason;
+}
+
+const griddep_ptx *gd_kernels_extents(gd_CUfunction handle, uint32_t *entry)
+{
+    gd_kernel *found = gd_map_find(&functions, key_of(handle), 0);
+
+    if (!found || !found->module->code)
+        return NULL;
+    if (!found->asked)
+        found->extents = gd_code_extents(found->module->code, found->name, chip_of(found, handle),
+                                         &found->entry);
+    found->asked = true;
+    *entry = found->entry;
+    return found->extents;
 }
 
 void gd_kernels_forget(void)

@@ -39,6 +39,9 @@ gd_CUfunction gd_kernels_function(gd_CUfunction handle);
 /* Whether a launch of the kernel may be made early: as gd_code_reason. */
 int32_t gd_kernels_reason(gd_CUfunction handle);
 
+/* As gd_code_extents. */
+const struct griddep_ptx *gd_kernels_extents(gd_CUfunction handle, uint32_t *entry);
+
 /* In a child process. */
 void gd_kernels_forget(void);
 

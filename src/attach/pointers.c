@@ -7,12 +7,16 @@
 #include "attach/map.h"
 #include "attach/next.h"
 #include "attach/record.h"
+#include "griddep.h"
 #include "ptx/require/tensor_map.h"
 
 /* All of a program's first launches, and then some in a row now and again. */
 enum { FIRST_LAUNCHES = 4096, ROW = 8, EACH = 4096 };
 
-enum { LEAST_ADDRESS = 1 << 16 }; /* what is below is a number */
+enum {
+    LEAST_ADDRESS = 1 << 16, /* what is below is a number */
+    MOST_PARAMETERS = 128    /* of a kernel whose extents are asked for */
+};
 
 static uint64_t launches;
 static gd_map known, rows;
@@ -69,8 +73,49 @@ static void add_map(gd_pointers *into, gd_attached_parameters *of, uint32_t para
     add(into, parameter, map.address, gd_tensor_map_extent(&map));
 }
 
+static void read_config(const gd_CUlaunchConfig *from, griddep_launch_config *config)
+{
+    *config = (griddep_launch_config){.size = sizeof *config,
+                                      .grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
+                                      .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
+                                      .shared_bytes = from->sharedMemBytes};
+    for (unsigned i = 0; from->attrs && i < from->numAttrs; i++) {
+        const gd_CUlaunchAttributeValue *value = &from->attrs[i].value;
+        if (from->attrs[i].id != GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            continue;
+        config->cluster[0] = value->clusterDim.x;
+        config->cluster[1] = value->clusterDim.y;
+        config->cluster[2] = value->clusterDim.z;
+    }
+}
+
+/* What the kernel's head comment tells of addresses. */
+static void read_extents(gd_pointers *into, gd_CUfunction function, const gd_CUlaunchConfig *from,
+                         void **arguments)
+{
+    griddep_parameter_info info = {.size = sizeof info};
+    griddep_argument given[MOST_PARAMETERS] = {{.bytes = 0}};
+    griddep_launch_config config;
+    uint32_t entry, count = 0;
+    const griddep_ptx *ptx = into->count ? gd_kernels_extents(function, &entry) : NULL;
+
+    for (; ptx && count < MOST_PARAMETERS &&
+           griddep_ptx_get_parameter(ptx, entry, count, &info, NULL) == GRIDDEP_OK;
+         count++) {
+        given[count].bytes = (uint32_t)info.bytes;
+        given[count].data = arguments[count];
+    }
+    read_config(from, &config);
+    for (uint32_t i = 0; ptx && i < into->count; i++) {
+        if (!into->bytes[i] &&
+            griddep_ptx_get_extent(ptx, entry, &config, given, count, into->parameters[i],
+                                   &into->bytes[i], NULL) != GRIDDEP_OK)
+            into->bytes[i] = 0;
+    }
+}
+
 void gd_pointers_read(gd_pointers *into, gd_attached_kernel *kernel, uint32_t number,
-                      gd_CUfunction function, void **arguments)
+                      gd_CUfunction function, const gd_CUlaunchConfig *config, void **arguments)
 {
     gd_attached_parameters *of = &kernel->parameters;
 
@@ -85,15 +130,18 @@ void gd_pointers_read(gd_pointers *into, gd_attached_kernel *kernel, uint32_t nu
         if (!(of->addresses >> i & 1) || !arguments[i])
             continue;
         memcpy(&value, arguments[i], sizeof value);
-        add(into, i, value, 1);
+        add(into, i, value, 0);
     }
+    if (arguments)
+        read_extents(into, function, config, arguments);
 }
 
 static void note(uint32_t first, uint32_t first_parameter, uint32_t second,
-                 uint32_t second_parameter)
+                 uint32_t second_parameter, bool assumed)
 {
     const uint64_t kernels = (uint64_t)first << 32 | second;
-    const uint64_t parameters = (uint64_t)first_parameter << 32 | second_parameter;
+    const uint64_t parameters =
+        (uint64_t)first_parameter << 32 | (uint64_t)second_parameter << 1 | assumed;
 
     if (gd_map_find(&known, kernels, parameters) ||
         !gd_map_set(&known, kernels, parameters, &known))
@@ -103,18 +151,24 @@ static void note(uint32_t first, uint32_t first_parameter, uint32_t second,
     record->second = second;
     record->first_parameter = first_parameter;
     record->second_parameter = second_parameter;
+    record->assumed = assumed;
     gd_record_commit(record, GD_ATTACHED_SHARED);
 }
 
+/* Where nothing tells how far the one reaches that begins first, it may reach to the end of its
+ * allocation. */
 static void compare(const gd_pointers *first, const gd_pointers *second)
 {
     for (uint32_t i = 0; i < first->count; i++) {
         for (uint32_t j = 0; j < second->count; j++) {
-            if (first->values[i] - second->values[j] < second->bytes[j] ||
-                second->values[j] - first->values[i] < first->bytes[i])
-                note(first->kernel, first->parameters[i], second->kernel, second->parameters[j]);
-            else if (first->allocations[i] && first->allocations[i] == second->allocations[j])
-                note(first->kernel, GD_ATTACHED_NONE, second->kernel, GD_ATTACHED_NONE);
+            const uint64_t a = first->values[i], b = second->values[j];
+            const uint64_t apart = a < b ? b - a : a - b;
+            const uint64_t bytes = a < b ? first->bytes[i] : second->bytes[j];
+            const bool together =
+                first->allocations[i] && first->allocations[i] == second->allocations[j];
+            if (!apart || apart < bytes || (!bytes && together))
+                note(first->kernel, first->parameters[i], second->kernel, second->parameters[j],
+                     apart && !bytes);
         }
     }
 }

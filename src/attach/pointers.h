@@ -10,7 +10,7 @@
 #include "base/attached.h"
 #include "emulator/abi.h"
 
-enum { GD_POINTERS_MOST = 16 };
+enum { GD_POINTERS_MOST = 32 };
 
 /* A launch's arguments that may be addresses. */
 typedef struct gd_pointers {
@@ -18,7 +18,8 @@ typedef struct gd_pointers {
     uint32_t count;  /* 0: it is not in the sample */
     uint32_t parameters[GD_POINTERS_MOST];
     uint64_t values[GD_POINTERS_MOST];
-    uint64_t bytes[GD_POINTERS_MOST];       /* of a tensor map's memory; 1: not known */
+    uint64_t bytes[GD_POINTERS_MOST];       /* that may be touched from there, by a tensor map or
+                                             * the head comment; 0: not known */
     uint64_t allocations[GD_POINTERS_MOST]; /* where they begin; 0: not known */
 } gd_pointers;
 
@@ -28,7 +29,7 @@ bool gd_pointers_next(void);
 /* number: of the kernel's record, in which its parameters are noted; arguments: as the driver is
  * given them; NULL: none. */
 void gd_pointers_read(gd_pointers *into, gd_attached_kernel *kernel, uint32_t number,
-                      gd_CUfunction function, void **arguments);
+                      gd_CUfunction function, const gd_CUlaunchConfig *config, void **arguments);
 
 /* Launches in a row, the oldest first, of which all but the first started early. */
 typedef struct gd_pointers_row {

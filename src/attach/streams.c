@@ -230,7 +230,8 @@ static void note_pointers(const recent *of, const gd_seen_launch *launch)
         in->given.count = 0;
         return;
     }
-    gd_pointers_read(&made, of->kernel, pair->second, launch->function, launch->parameters);
+    gd_pointers_read(&made, of->kernel, pair->second, launch->function, launch->config,
+                     launch->parameters);
     const bool follows = pair->early && !pair->between;
     pair->compared |= follows && in->given.count > 0;
     gd_pointers_follow(&in->given, &made, follows);

@@ -8,7 +8,7 @@
 
 /* A chunk begins where its multiple of bytes does in the file, and no record crosses its end:
  * behind the last one of a chunk stands a record of kind 0, or nothing. */
-enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 5 };
+enum { GD_ATTACHED_CHUNK = 1 << 18, GD_ATTACHED_VERSION = 6 };
 
 /* The name that a process's file ends with, and that of a copy of a module's image. */
 #define GD_ATTACHED_SUFFIX ".attached"
@@ -266,11 +266,14 @@ typedef struct gd_attached_row {
 } gd_attached_row;
 
 /* Two kernels of such a row, or that followed each other so, of which the second was given an
- * address that the first was given too. */
+ * address of memory that the first was given too. */
 typedef struct gd_attached_shared {
     gd_attached_head head;
-    uint32_t first, second;                     /* kernels */
-    uint32_t first_parameter, second_parameter; /* NONE: addresses in one allocation, no more */
+    uint32_t first, second; /* kernels */
+    uint32_t first_parameter, second_parameter;
+    uint32_t assumed; /* 1: other addresses in one allocation, and nothing tells how far the one
+                       * reaches that begins first */
+    uint32_t reserved;
 } gd_attached_shared;
 
 /* A warning for the user. */

@@ -61,6 +61,10 @@ int32_t gd_chain_find_writes(const griddep_chain *chain, bool *writes, uint64_t 
 int32_t gd_tensor_map_offline(const griddep_tensor_options *options, griddep_tensor_map *map,
                               griddep_error *error);
 
+/* Where a tensor map's memory begins and how many bytes it spans; false: its 128 bytes are not
+ * understood. */
+bool gd_tensor_map_range(const void *map, uint64_t *address, uint64_t *bytes);
+
 /* Figures of a reason, as the timeline has them; times in nanoseconds. All but the first two are
  * means over its hops; NaN where there is none. */
 enum {

@@ -403,3 +403,14 @@ int32_t gd_tensor_map_offline(const griddep_tensor_options *given, griddep_tenso
     gd_tensor_map_write(map, &made);
     return GRIDDEP_OK;
 }
+
+bool gd_tensor_map_range(const void *map, uint64_t *address, uint64_t *bytes)
+{
+    gd_tensor_map read;
+
+    if (!gd_tensor_map_read(map, &read))
+        return false;
+    *address = read.address;
+    *bytes = gd_tensor_map_extent(&read);
+    return true;
+}

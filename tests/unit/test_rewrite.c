@@ -1016,13 +1016,19 @@ static const struct {
 #define A ".visible .entry a()\n{\n    ret;\n}\n"
 #define B "// of b\n.entry b(.param .u64 p)\n.maxntid 32\n{\n    ret;\n}\n"
 #define F ".func f()\n{\n    ret;\n}\n"
+#define OF_A "// requires a:\n//   grid.x == 1\n"
+#define OF_B "// extent b: p: u32[grid.x]\n"
     {HEAD A B F, {"a"}, HEAD A "// of b\n" F},
     {HEAD A B F, {"a", "b"}, HEAD A B F},
     {HEAD F B A, {"b", "b"}, HEAD F B},
     {HEAD A ".global .u64 g = a;\n" B, {"b"}, HEAD A ".global .u64 g = a;\n" B},
+    {"// k: 1\n" OF_A OF_B "// z: 1\n" HEAD A B, {"b"}, "// k: 1\n" OF_B "// z: 1\n" HEAD B},
+    {OF_A OF_B HEAD A ".global .u64 g = a;\n" B, {"b"}, OF_A OF_B HEAD A ".global .u64 g = a;\n" B},
 #undef A
 #undef B
 #undef F
+#undef OF_A
+#undef OF_B
 };
 
 START_TEST(entries_that_are_kept)

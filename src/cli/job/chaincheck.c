@@ -34,26 +34,28 @@ int32_t gd_chaincheck_texts(const gd_plan *plan, const gd_modulefile_list *modul
                             griddep_findings **findings, griddep_error *error)
 {
     griddep_chain *chain = NULL;
+    uint64_t *addresses = gd_planlaunch_made_up(plan);
     int32_t status = griddep_chain_create(NULL, &chain, error);
     for (uint32_t i = 0; i < plan->launch_count && status == GRIDDEP_OK; i++) {
         const gd_plan_launch *launch = &plan->launches[i];
         const griddep_launch_config config = {
             .size = sizeof(config), .pdl = pdl[i], .lane = launch->config.lane};
+        const char *entry = gd_modulefile_entry(gd_modulefile_of(modules, launch), launch);
         status = gd_plan_is_kernel(launch)
-                     ? griddep_chain_add_ptx(
-                           chain, texts[i],
-                           gd_modulefile_entry(gd_modulefile_of(modules, launch), launch), &config,
-                           NULL, launch->argument_count, error)
+                     ? griddep_chain_add_ptx(chain, texts[i], entry, &config, NULL,
+                                             launch->argument_count, error)
                      : gd_planlaunch_add_move(plan, launch, NULL, chain, error);
         if (status == GRIDDEP_OK && gd_plan_is_kernel(launch) && texts[i] == NULL)
             status =
                 griddep_chain_set_traits(chain, i, gd_modulefile_traits(modules, launch), error);
         if (status == GRIDDEP_OK)
-            status = gd_planlaunch_describe(plan, launch, chain, error);
+            status = gd_planlaunch_describe_early(plan, launch, texts[i], entry, addresses, chain,
+                                                  error);
     }
     if (status == GRIDDEP_OK)
         status = griddep_chain_check(chain, findings, error);
     griddep_chain_destroy(chain);
+    free(addresses);
     return status;
 }
 

@@ -154,34 +154,47 @@ static griddep_argument *make_arguments(const gd_session *session, const gd_plan
                                    session->maps[launch - session->plan->launches]);
 }
 
+/* By the PTX of the plan's module, where it has some. */
+static gd_planlaunch_made made_of(const gd_session *session, const gd_plan_launch *launch,
+                                  griddep_kernel *kernel, const griddep_launch_config *config,
+                                  const griddep_argument *arguments)
+{
+    gd_planlaunch_made made = {.config = config, .arguments = arguments};
+    griddep_module_info info = {.size = sizeof(info)};
+    griddep_kernel_info known = {.size = sizeof(known)};
+    if (kernel != NULL &&
+        griddep_module_get_info(session->modules[launch->module], &info, NULL) == GRIDDEP_OK &&
+        griddep_kernel_get_info(kernel, &known, NULL) == GRIDDEP_OK && info.ptx != NULL &&
+        gd_planlaunch_entry(known.name, info.ptx, &made.entry))
+        made.ptx = info.ptx;
+    return made;
+}
+
 int32_t gd_session_add(const gd_session *session, const gd_plan_launch *launch,
                        griddep_kernel *kernel, const griddep_launch_config *config,
                        griddep_chain *chain, griddep_error *error)
 {
     griddep_argument *arguments = kernel != NULL ? make_arguments(session, launch) : NULL;
+    const gd_planlaunch_made made = made_of(session, launch, kernel, config, arguments);
     int32_t status =
         kernel != NULL
             ? griddep_chain_add(chain, kernel, config, arguments, launch->argument_count, error)
             : gd_planlaunch_add_move(session->plan, launch, session->addresses, chain, error);
+    if (status == GRIDDEP_OK)
+        status = gd_planlaunch_describe(session->plan, launch, &made, chain, error);
     free(arguments);
-    return status == GRIDDEP_OK ? gd_planlaunch_describe(session->plan, launch, chain, error)
-                                : status;
+    return status;
 }
 
 /* By the module's PTX, where it has some. */
 static int check_launch(const gd_session *session, const gd_plan_launch *launch,
-                        griddep_module *module, griddep_kernel *kernel,
-                        const griddep_launch_config *config)
+                        griddep_kernel *kernel, const griddep_launch_config *config)
 {
-    griddep_module_info info = {.size = sizeof(info)};
-    griddep_kernel_info known = {.size = sizeof(known)};
-    uint32_t entry = 0;
-    if (griddep_module_get_info(module, &info, NULL) != GRIDDEP_OK || info.ptx == NULL ||
-        griddep_kernel_get_info(kernel, &known, NULL) != GRIDDEP_OK ||
-        !gd_planlaunch_entry(known.name, info.ptx, &entry))
-        return 0;
     griddep_argument *arguments = make_arguments(session, launch);
-    int code = gd_planlaunch_check(session->plan, launch, info.ptx, entry, config, arguments);
+    const gd_planlaunch_made made = made_of(session, launch, kernel, config, arguments);
+    int code = made.ptx != NULL ? gd_planlaunch_check(session->plan, launch, made.ptx, made.entry,
+                                                      config, arguments)
+                                : 0;
     free(arguments);
     return code;
 }
@@ -199,7 +212,7 @@ static int add_launch(gd_session *session, uint32_t index, int32_t pdl)
                    : gd_message_library_at(launch->place, &error, launch->kernel);
     griddep_module *module = session->modules[launch->module];
     int32_t status = gd_planlaunch_kernel(launch, module, launch->kernel, &kernel, &error);
-    int code = status == GRIDDEP_OK ? check_launch(session, launch, module, kernel, &config) : 0;
+    int code = status == GRIDDEP_OK ? check_launch(session, launch, kernel, &config) : 0;
     if (code != 0)
         return code;
     if (status == GRIDDEP_OK)

@@ -85,7 +85,7 @@ static int check_arguments(const gd_plan_launch *launch, const griddep_ptx *ptx,
 }
 
 static int check_entry(const gd_plan *plan, const gd_plan_launch *launch,
-                       const gd_modulefile *module)
+                       const gd_modulefile *module, const uint64_t *addresses)
 {
     const griddep_ptx *ptx = module->ptx;
     griddep_ptx_info info = {.size = sizeof(info)};
@@ -97,7 +97,7 @@ static int check_entry(const gd_plan *plan, const gd_plan_launch *launch,
             strcmp(entry.name, gd_modulefile_entry(module, launch)) != 0)
             continue;
         int code = check_arguments(launch, ptx, i, entry.parameter_count);
-        return code == 0 ? gd_planlaunch_check_early(plan, launch, ptx, i) : code;
+        return code == 0 ? gd_planlaunch_check_early(plan, launch, ptx, i, addresses) : code;
     }
     return unknown_entry(plan, launch, ptx, info.entry_count);
 }
@@ -105,9 +105,12 @@ static int check_entry(const gd_plan *plan, const gd_plan_launch *launch,
 /* A module without PTX that can be read is for the driver to judge. */
 static int check_launches(const gd_plan *plan, const gd_modulefile_list *modules)
 {
+    uint64_t *addresses = gd_planlaunch_made_up(plan);
     int code = 0;
     for (uint32_t i = 0; i < plan->launch_count && code == 0; i++)
-        code = check_entry(plan, &plan->launches[i], gd_modulefile_of(modules, &plan->launches[i]));
+        code = check_entry(plan, &plan->launches[i], gd_modulefile_of(modules, &plan->launches[i]),
+                           addresses);
+    free(addresses);
     return code;
 }
 

@@ -85,14 +85,40 @@ int32_t gd_planlaunch_expose(const gd_plan *plan, uint32_t multiprocessors, cons
     return status;
 }
 
+/* How far an argument of a kernel reaches, by a tensor map or the head comment; 0: not told. */
+static uint64_t reach_of(const gd_plan *plan, const gd_plan_launch *launch, uint32_t index,
+                         const gd_planlaunch_made *made)
+{
+    uint64_t start = 0, bytes = 0;
+    if (launch->arguments[index].tensor != NULL)
+        return gd_tensor_map_range(made->arguments[index].data, &start, &bytes)
+                   ? bytes
+                   : gd_plan_reach(plan, &launch->arguments[index]);
+    return made->ptx != NULL &&
+                   griddep_ptx_get_extent(made->ptx, made->entry, made->config, made->arguments,
+                                          launch->argument_count, index, &bytes, NULL) == GRIDDEP_OK
+               ? bytes
+               : 0;
+}
+
+/* A struct that is one address, or a tensor map, whose address it begins with. */
+static void find_in_struct(const gd_plan *plan, const gd_plan_argument *argument,
+                           const griddep_argument *given, griddep_use *use)
+{
+    const gd_plan_address *first = argument->address_count > 0 ? &argument->addresses[0] : NULL;
+    uint64_t start = 0;
+    if (first == NULL || first->at != 0 ||
+        (argument->data_bytes != sizeof(uint64_t) &&
+         (argument->data_bytes != sizeof(griddep_tensor_map) ||
+          !gd_tensor_map_range(given->data, &start, &use->bytes))))
+        return;
+    use->buffer = first->buffer + 1;
+    use->offset = first->offset * gd_type_bytes(plan->buffers[first->buffer].type);
+}
+
 static griddep_use use_of(const gd_plan *plan, const gd_plan_argument *argument)
 {
     griddep_use use = {.size = sizeof(use)};
-    if (argument->address_count == 1 && argument->data_bytes == sizeof(uint64_t)) {
-        const gd_plan_address *only = &argument->addresses[0];
-        use.buffer = only->buffer + 1;
-        use.offset = only->offset * gd_type_bytes(plan->buffers[only->buffer].type);
-    }
     if (!argument->is_buffer)
         return use;
     const gd_plan_buffer *buffer = &plan->buffers[argument->buffer];
@@ -130,7 +156,8 @@ int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch
 }
 
 int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch,
-                               griddep_chain *chain, griddep_error *error)
+                               const gd_planlaunch_made *made, griddep_chain *chain,
+                               griddep_error *error)
 {
     const uint32_t index = griddep_chain_length(chain) - 1;
     const bool instance = launch->kernel != NULL && strpbrk(launch->kernel, "<:(") != NULL;
@@ -142,7 +169,11 @@ int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch
     for (uint32_t i = 0; i < launch->after_count && status == GRIDDEP_OK; i++)
         status = griddep_chain_depend(chain, index, launch->after[i], error);
     for (uint32_t i = 0; i < launch->argument_count && status == GRIDDEP_OK; i++) {
-        const griddep_use use = use_of(plan, &launch->arguments[i]);
+        griddep_use use = use_of(plan, &launch->arguments[i]);
+        if (gd_plan_is_kernel(launch) && use.buffer != 0)
+            use.bytes = reach_of(plan, launch, i, made);
+        else if (launch->arguments[i].data != NULL)
+            find_in_struct(plan, &launch->arguments[i], &made->arguments[i], &use);
         /* To say nothing of a struct with addresses is not to say that it has none. */
         if (use.buffer != 0 || launch->arguments[i].address_count == 0)
             status = griddep_chain_set_use(chain, index, i, &use, error);
@@ -230,12 +261,12 @@ int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const
     return code;
 }
 
-/* The maps that a driver would make; one that it alone knows remains zero. */
-static int make_maps(const gd_plan *plan, const gd_plan_launch *launch, const uint64_t *addresses,
-                     griddep_tensor_map *maps)
+/* The maps that a driver would make; one that it alone knows remains zero. *wrong: the argument
+ * whose map is refused. */
+static int32_t make_maps(const gd_plan *plan, const gd_plan_launch *launch,
+                         const uint64_t *addresses, griddep_tensor_map *maps, uint32_t *wrong,
+                         griddep_error *error)
 {
-    griddep_error error;
-    griddep_error_init(&error);
     for (uint32_t i = 0; i < launch->argument_count; i++) {
         const gd_plan_argument *argument = &launch->arguments[i];
         if (argument->tensor == NULL)
@@ -243,11 +274,12 @@ static int make_maps(const gd_plan *plan, const gd_plan_launch *launch, const ui
         griddep_tensor_options options = *argument->tensor;
         options.address = addresses[argument->buffer] +
                           argument->offset * gd_type_bytes(plan->buffers[argument->buffer].type);
-        int32_t status = gd_tensor_map_offline(&options, &maps[i], &error);
+        int32_t status = gd_tensor_map_offline(&options, &maps[i], error);
+        *wrong = i;
         if (status != GRIDDEP_OK && status != GRIDDEP_ERROR_UNSUPPORTED)
-            return gd_message_library_at(argument->place, &error, NULL);
+            return status;
     }
-    return 0;
+    return GRIDDEP_OK;
 }
 
 /* Of a grid that the device decides, only what no device takes can be told: one cluster stands for
@@ -267,8 +299,7 @@ static int check_limits(const gd_plan_launch *launch, const griddep_ptx *ptx, ui
                : 0;
 }
 
-int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
-                              const griddep_ptx *ptx, uint32_t entry)
+uint64_t *gd_planlaunch_made_up(const gd_plan *plan)
 {
     uint64_t *addresses = gd_heap_take(plan->buffer_count, sizeof(*addresses));
     uint64_t next = made_up_start;
@@ -276,8 +307,40 @@ int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
         addresses[i] = next;
         next += (gd_plan_buffer_bytes(&plan->buffers[i]) / made_up_step + 1) * made_up_step;
     }
+    return addresses;
+}
+
+int32_t gd_planlaunch_describe_early(const gd_plan *plan, const gd_plan_launch *launch,
+                                     const griddep_ptx *ptx, const char *entry,
+                                     const uint64_t *addresses, griddep_chain *chain,
+                                     griddep_error *error)
+{
     griddep_tensor_map *maps = gd_heap_take(launch->argument_count, sizeof(*maps));
-    int code = make_maps(plan, launch, addresses, maps);
+    uint32_t wrong = 0;
+    int32_t status = make_maps(plan, launch, addresses, maps, &wrong, error);
+    griddep_argument *arguments = gd_planlaunch_arguments(plan, launch, addresses, maps);
+    const griddep_launch_config config = gd_planlaunch_config(launch, GRIDDEP_PDL_DEFAULT, 0);
+    gd_planlaunch_made made = {.config = &config, .arguments = arguments};
+    if (ptx != NULL && !launch->grid_is_multiprocessors &&
+        gd_planlaunch_entry(entry, ptx, &made.entry))
+        made.ptx = ptx;
+    if (status == GRIDDEP_OK)
+        status = gd_planlaunch_describe(plan, launch, &made, chain, error);
+    free(arguments);
+    free(maps);
+    return status;
+}
+
+int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
+                              const griddep_ptx *ptx, uint32_t entry, const uint64_t *addresses)
+{
+    griddep_tensor_map *maps = gd_heap_take(launch->argument_count, sizeof(*maps));
+    uint32_t wrong = 0;
+    griddep_error error;
+    griddep_error_init(&error);
+    int code = 0;
+    if (make_maps(plan, launch, addresses, maps, &wrong, &error) != GRIDDEP_OK)
+        code = gd_message_library_at(launch->arguments[wrong].place, &error, NULL);
     griddep_argument *arguments = gd_planlaunch_arguments(plan, launch, addresses, maps);
     const griddep_launch_config config = gd_planlaunch_config(launch, GRIDDEP_PDL_DEFAULT, 0);
     if (code == 0 && launch->grid_is_multiprocessors)
@@ -286,6 +349,5 @@ int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
         code = gd_planlaunch_check(plan, launch, ptx, entry, &config, arguments);
     free(arguments);
     free(maps);
-    free(addresses);
     return code;
 }

@@ -23,10 +23,30 @@ int32_t gd_planlaunch_add_move(const gd_plan *plan, const gd_plan_launch *launch
                                const uint64_t *addresses, griddep_chain *chain,
                                griddep_error *error);
 
+/* A kernel's launch, which tells how far its arguments reach. */
+typedef struct gd_planlaunch_made {
+    const griddep_ptx *ptx; /* NULL: nothing but its tensor maps tells that */
+    uint32_t entry;
+    const griddep_launch_config *config;
+    const griddep_argument *arguments;
+} gd_planlaunch_made;
+
 /* Says of the last launch of a chain, which is this one, what it waits for and what stands
- * behind its arguments. */
+ * behind its arguments: as far as the head comment or a tensor map tells, else perhaps all of the
+ * buffer from there on. `made` is not looked at for copies and fills. */
 int32_t gd_planlaunch_describe(const gd_plan *plan, const gd_plan_launch *launch,
-                               griddep_chain *chain, griddep_error *error);
+                               const gd_planlaunch_made *made, griddep_chain *chain,
+                               griddep_error *error);
+
+/* Made-up addresses of the buffers, as well aligned as any allocation; to free. */
+uint64_t *gd_planlaunch_made_up(const gd_plan *plan);
+
+/* gd_planlaunch_describe of a launch with made-up addresses, by PTX (NULL: none) and the entry's
+ * name. How far a launch reaches whose grid only a device tells is not known. */
+int32_t gd_planlaunch_describe_early(const gd_plan *plan, const gd_plan_launch *launch,
+                                     const griddep_ptx *ptx, const char *entry,
+                                     const uint64_t *addresses, griddep_chain *chain,
+                                     griddep_error *error);
 
 /* Forces the launches of a chain that it holds back because the check finds a race: what looks for
  * races is to see them. Grids are the plan's, or in x those of `grids`, which may be NULL. */
@@ -42,9 +62,9 @@ int gd_planlaunch_check(const gd_plan *plan, const gd_plan_launch *launch, const
                         uint32_t entry, const griddep_launch_config *config,
                         const griddep_argument *arguments);
 
-/* The same without a device. Addresses are made up, as well aligned as any allocation; a launch
- * whose grid only a device tells is left for later. */
+/* The same without a device, with made-up addresses; a launch whose grid only a device tells is
+ * left for later. */
 int gd_planlaunch_check_early(const gd_plan *plan, const gd_plan_launch *launch,
-                              const griddep_ptx *ptx, uint32_t entry);
+                              const griddep_ptx *ptx, uint32_t entry, const uint64_t *addresses);
 
 #endif

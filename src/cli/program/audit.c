@@ -110,11 +110,16 @@ static char *name_between(uint32_t between)
     return text;
 }
 
-/* Kernels that follow each other, as a chain. */
+/* Which parameters of a row share memory. */
+typedef enum row_joins { JOINS_NONE, JOINS_ONE, JOINS_ALL } row_joins;
+
+/* Kernels that follow each other, as a chain. The last one is what is asked about. */
 typedef struct row_chain {
     const gd_auditmerge *seen;
     const uint32_t *kernels;
     uint32_t count;
+    row_joins joins;
+    const gd_audit_shared *one;                                            /* JOINS_ONE */
     uint32_t *buffers[GD_ATTACHED_ROW_MOST], counts[GD_ATTACHED_ROW_MOST]; /* of parameters */
     griddep_chain *chain;
 } row_chain;
@@ -147,16 +152,25 @@ static void join(row_chain *row, uint32_t buffer, uint32_t into)
                 row->buffers[i][k] = into;
 }
 
-/* Parameters that were given what one of a kernel before was have its buffer. */
-static void join_shared(row_chain *row, uint32_t first, uint32_t second)
+/* Whether it is about the last kernel of a row and the one at `first`. */
+static bool is_about(const gd_audit_shared *shared, const uint32_t *kernels, uint32_t count,
+                     uint32_t first)
 {
+    return shared->first == kernels[first] && shared->second == kernels[count - 1];
+}
+
+/* Parameters of the last one that were given memory of one of a kernel before have its buffer. */
+static void join_shared(row_chain *row, uint32_t first)
+{
+    const uint32_t last = row->count - 1;
     const gd_auditmerge *seen = row->seen;
     for (size_t i = 0; i < seen->shared_count; i++) {
         const gd_audit_shared *each = &seen->shared[i];
-        if (each->first == row->kernels[first] && each->second == row->kernels[second] &&
+        if ((row->joins == JOINS_ALL || each == row->one) &&
+            is_about(each, row->kernels, row->count, first) &&
             each->first_parameter < row->counts[first] &&
-            each->second_parameter < row->counts[second])
-            join(row, row->buffers[second][each->second_parameter],
+            each->second_parameter < row->counts[last])
+            join(row, row->buffers[last][each->second_parameter],
                  row->buffers[first][each->first_parameter]);
     }
 }
@@ -168,7 +182,10 @@ static int32_t set_uses(const row_chain *row, uint32_t index)
     int32_t status = GRIDDEP_OK;
     for (uint32_t i = 0; i < row->counts[index] && status == GRIDDEP_OK; i++) {
         griddep_parameter_info parameter = {.size = sizeof(parameter)};
-        const griddep_use use = {.size = sizeof(use), .buffer = row->buffers[index][i]};
+        const bool behind = row->joins == JOINS_ONE && row->one->assumed &&
+                            index == row->count - 1 && i == row->one->second_parameter;
+        const griddep_use use = {
+            .size = sizeof(use), .buffer = row->buffers[index][i], .offset = behind};
         const bool is_map = i < 32 && (kernel->maps & ~kernel->structs) >> i & 1;
         status =
             griddep_ptx_get_parameter(kernel->text.ptx, kernel->text.entry, i, &parameter, NULL);
@@ -186,24 +203,26 @@ static int32_t add_launches(row_chain *row)
         const griddep_launch_config config = {.size = sizeof(config),
                                               .name = i == 0 ? kernel->told : NULL, /* none twice */
                                               .pdl = i == 0 ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_FORCE};
-        for (uint32_t first = 0; first < i; first++)
-            join_shared(row, first, i);
         status = griddep_chain_add_ptx(row->chain, kernel->text.ptx, kernel->name, &config, NULL,
                                        row->counts[i], NULL);
     }
+    for (uint32_t first = 0; first + 1 < row->count && row->joins != JOINS_NONE; first++)
+        join_shared(row, first);
     for (uint32_t i = 0; i < row->count && status == GRIDDEP_OK; i++)
         status = set_uses(row, i);
     return status;
 }
 
-/* What a check says of a launch. To free; NULL: nothing. */
+/* What a check says of a launch, an error before a warning. To free; NULL: nothing. */
 static char *read_race(griddep_findings *findings, uint32_t launch, const char *name, bool *certain)
 {
     griddep_finding finding = {.size = sizeof(finding)};
-    for (uint32_t i = 0;
-         findings != NULL && griddep_findings_get(findings, i, &finding, NULL) == GRIDDEP_OK; i++) {
+    const uint32_t count = findings != NULL ? griddep_findings_count(findings) : 0;
+    for (uint32_t i = 0; i < 2 * count; i++) {
         const size_t length = strlen(name);
-        if (finding.launch != (int32_t)launch || finding.severity < GRIDDEP_SEVERITY_WARNING ||
+        const int32_t severity = i < count ? GRIDDEP_SEVERITY_ERROR : GRIDDEP_SEVERITY_WARNING;
+        if (griddep_findings_get(findings, i % count, &finding, NULL) != GRIDDEP_OK ||
+            finding.launch != (int32_t)launch || finding.severity != severity ||
             (finding.code[2] != '1' && finding.code[2] != '2'))
             continue;
         const bool is_own = strncmp(finding.text, name, length) == 0 && finding.text[length] == ' ';
@@ -222,8 +241,8 @@ static bool has_texts(const gd_auditmerge *seen, const uint32_t *kernels, uint32
     return true;
 }
 
-/* Whether launches were compared, and no argument of the second leads into an allocation that one
- * of the first leads into. */
+/* Whether launches were compared, and no argument of the second leads into memory that one of the
+ * first may reach. */
 static bool is_apart(const gd_auditmerge *seen, const gd_audit_pair *pair)
 {
     for (size_t i = 0; i < seen->shared_count; i++) {
@@ -234,15 +253,11 @@ static bool is_apart(const gd_auditmerge *seen, const gd_audit_pair *pair)
     return pair->compared && has_texts(seen, (const uint32_t[]){pair->first, pair->second}, 2);
 }
 
-/* What the check says of the last kernel of a row beside those before it, also where nothing rules
- * it out. To free; NULL: nothing. */
-static char *find_race(const gd_auditmerge *seen, const uint32_t *kernels, uint32_t count,
-                       bool *certain)
+static char *check_row(const gd_auditmerge *seen, const uint32_t *kernels, uint32_t count,
+                       row_joins joins, const gd_audit_shared *one, bool *certain)
 {
-    row_chain row = {.seen = seen, .kernels = kernels, .count = count};
+    row_chain row = {.seen = seen, .kernels = kernels, .count = count, .joins = joins, .one = one};
     griddep_findings *findings = NULL;
-    if (!has_texts(seen, kernels, count))
-        return NULL;
     count_parameters(&row);
     if (add_launches(&row) == GRIDDEP_OK)
         griddep_chain_check(row.chain, &findings, NULL);
@@ -252,6 +267,46 @@ static char *find_race(const gd_auditmerge *seen, const uint32_t *kernels, uint3
     griddep_findings_destroy(findings);
     griddep_chain_destroy(row.chain);
     return race;
+}
+
+/* By two parameters alone that share memory; assumed: of those whose sharing is. */
+static char *find_race_of_two(const gd_auditmerge *seen, const uint32_t *kernels, uint32_t count,
+                              bool assumed, bool *certain)
+{
+    char *found = NULL;
+    *certain = false;
+    for (size_t i = 0; i < seen->shared_count && !*certain; i++) {
+        const gd_audit_shared *each = &seen->shared[i];
+        bool about = false, sure = false;
+        for (uint32_t first = 0; first + 1 < count; first++)
+            about |= is_about(each, kernels, count, first);
+        if (!about || each->assumed != assumed || (assumed && found != NULL))
+            continue;
+        char *race = check_row(seen, kernels, count, JOINS_ONE, each, &sure);
+        *certain = race != NULL && sure;
+        char *kept = race != NULL && (sure || found == NULL) ? race : found;
+        free(kept == race ? found : race);
+        found = kept;
+    }
+    return found;
+}
+
+/* What the check says of the last kernel of a row beside those before it, also where nothing rules
+ * it out. To free; NULL: nothing. That A shares memory with B, and B with C, does not say that A
+ * and C do: what all together show is looked for in each two. */
+static char *find_race(const gd_auditmerge *seen, const uint32_t *kernels, uint32_t count,
+                       bool *certain)
+{
+    if (!has_texts(seen, kernels, count))
+        return NULL;
+    char *race = check_row(seen, kernels, count, JOINS_ALL, NULL, certain);
+    if (race == NULL)
+        return NULL;
+    free(race);
+    race = find_race_of_two(seen, kernels, count, false, certain);
+    if (race == NULL)
+        race = check_row(seen, kernels, count, JOINS_NONE, NULL, certain);
+    return race != NULL ? race : find_race_of_two(seen, kernels, count, true, certain);
 }
 
 static bool never_waits(const gd_audit_kernel *kernel)

@@ -182,9 +182,9 @@ static void add_shared(gd_auditmerge *seen, const gd_attached_file *file, const 
             continue;
         seen->shared = gd_heap_grow(seen->shared, seen->shared_count, seen->shared_count + 1,
                                     sizeof(*seen->shared));
-        seen->shared[seen->shared_count++] =
-            (gd_audit_shared){places[shared->first], places[shared->second],
-                              shared->first_parameter, shared->second_parameter};
+        seen->shared[seen->shared_count++] = (gd_audit_shared){
+            places[shared->first], places[shared->second], shared->first_parameter,
+            shared->second_parameter, shared->assumed != 0};
     }
 }
 

@@ -51,9 +51,10 @@ typedef struct gd_audit_row {
     uint64_t times;
 } gd_audit_row;
 
-/* A parameter of the second kernel that was given what one of the first was. */
+/* A parameter of the second kernel that was given memory of one of the first. */
 typedef struct gd_audit_shared {
     uint32_t first, second, first_parameter, second_parameter;
+    bool assumed; /* as in gd_attached_shared */
 } gd_audit_shared;
 
 typedef struct gd_auditmerge {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "ptx/handle/ptx.h"
+#include "ptx/require/head.h"
 #include "ptx/text/edit.h"
 
 /* A search for entries that may go. */
@@ -59,11 +60,38 @@ static bool is_referred(const keeping *state)
     return found;
 }
 
+/* Whether a line of the head comment begins conditions or extents of an entry that goes. */
+static bool is_of_leaving(const keeping *state, const gd_head_line *line)
+{
+    gd_head_line of, value;
+
+    return (gd_head_begins(line, "requires", &of, &value) ||
+            gd_head_begins(line, "extent", &of, &value)) &&
+           gd_table_find(&state->leaving, of.text, of.bytes);
+}
+
+/* The text without these. */
+static void write_without_fields(const keeping *state, const gd_text *text, gd_text *to)
+{
+    const char *from = gd_text_get(text);
+    gd_head head = {from, from + text->bytes};
+    gd_head_line line;
+    bool goes = false;
+
+    while (gd_head_next(&head, &line)) {
+        goes = gd_head_continues(&line) ? goes : is_of_leaving(state, &line);
+        if (!goes)
+            gd_text_append(to, from, (size_t)(head.at - from));
+        from = head.at;
+    }
+    gd_text_append(to, from, (size_t)(head.end - from));
+}
+
 int32_t gd_ptx_keep(const griddep_ptx *ptx, const char *const *names, uint32_t count,
                     griddep_ptx **kept, griddep_error *error)
 {
     keeping state = {.module = &ptx->module, .names = names, .count = count};
-    gd_text text = {0};
+    gd_text text = {0}, kept_text = {0};
     int32_t status;
 
     state.edits.module = &ptx->module;
@@ -71,12 +99,16 @@ int32_t gd_ptx_keep(const griddep_ptx *ptx, const char *const *names, uint32_t c
     if (done && is_referred(&state)) {
         gd_edits_free(&state.edits);
         state.edits = (gd_edits){.module = &ptx->module};
+        gd_table_free(&state.leaving);
     }
     gd_edits_apply(&state.edits, &text);
-    if (!done || text.failed)
+    if (done && !text.failed)
+        write_without_fields(&state, &text, &kept_text);
+    if (!done || text.failed || kept_text.failed)
         status = gd_error_memory(error);
     else
-        status = griddep_ptx_parse(text.data, text.bytes, ptx->module.name, kept, error);
+        status = griddep_ptx_parse(kept_text.data, kept_text.bytes, ptx->module.name, kept, error);
+    gd_text_free(&kept_text);
     gd_text_free(&text);
     gd_table_free(&state.leaving);
     gd_edits_free(&state.edits);
