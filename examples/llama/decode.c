@@ -19,7 +19,7 @@ static void add_int4(builder *with, const matrix *weight, const matrix *up, uint
     const uint64_t room = of->device.shared_bytes_per_block;
     uint64_t count = of->sequences;
 
-    while (count > 1 && 34608 + columns / 2 + (2560 + 2 * columns) * count > room)
+    while (count > 1 && 34608 + columns / 4 + (2560 + 2 * columns) * count > room)
         count = (count + 1) / 2;
     for (uint64_t first = 0; first < of->sequences; first += count) {
         const uint64_t left = of->sequences - first;

@@ -21,9 +21,10 @@
 //   bytes 512 to 1023: rows 8 to 15 likewise
 //   bytes 1024 to 1055: scales, f16, of rows 0, 8, 1, 9, ... 7, 15; bytes 1056 to 1071: zeros, a byte each, 0 to 16, of the same rows
 //   An element is scale * (bits - zero).
-// launch: grid any, one-dimensional, block 320: eight warps multiply, one fetches, one adds up. Shared dynamic: 304 bytes, 2560 for each row of x, x,
-//   half a byte for each column, and a ring of two to sixteen slots of 17152 bytes, 16 rows of up to 2048 columns.
-//   Best on an H200: grid 132 with 114688 bytes, or what two slots need.
+// launch: grid any, one-dimensional, block 384: eight warps multiply, one fetches, three add up. Shared dynamic: 304 bytes, 2560 for each row
+//   of x, x, a quarter of a byte for each column, and a ring of two to sixteen slots of 17152 bytes, 16 rows of up to 2048 columns.
+//   Best on an H200: from 30 million elements of W and U on a grid of 264 with 114688 bytes, where two slots fit into these; below a grid
+//   of 132 with 114688 bytes, with 180224 where a row has more than 4096 columns.
 // requires:
 //   weight != 0 && x != 0 && y != 0
 //   rows >= 16
@@ -41,9 +42,9 @@
 //   bias % 2 == 0
 //   residual % 2 == 0
 //   y % 2 == 0
-//   block.x == 320
+//   block.x == 384
 //   grid.y == 1 && grid.z == 1
-//   shared >= 34608 + 2560 * batch + columns / 2 + 2 * columns * batch -- x, and two slots of the ring
+//   shared >= 34608 + 2560 * batch + columns / 4 + 2 * columns * batch -- x, and two slots of the ring
 //   apart(y, weight, up, x, norm, bias)
 //   y == residual || apart(y, residual)
 // extent:
@@ -55,23 +56,19 @@
 //   residual: bf16[batch * rows]
 //   y: bf16[batch * rows]
 // constraints: no kernel that may still run writes weight, up, norm or bias. x times norm is rounded to bf16 and must be in its range; the
-//   squares of x are summed in f32. W's bits are multiplied as 128 + b, of which 128 and the zero are taken away again from the sums of
-//   128 columns, in f32: a row loses up to 2^-20 of the sum of 144 * scale * |x|, also where its own elements are 0. |x| (and |x * norm|)
-//   is below 2^112. A row's sum is taken in one fixed
-//   order: the result's bits do not depend on grid, batch or shared memory. NaN in x gives NaN, an infinity gives an infinity or NaN, a
+//   squares of x are summed in f32. |x| (and |x * norm|) is below 2^112. A row's sum is taken in one fixed order:
+//   the result's bits do not depend on grid, batch or shared memory. NaN in x gives NaN, an infinity gives an infinity or NaN, a
 //   sum beyond f32 or bf16 is infinite.
 // constant: weight, up, norm, bias
 // pdl: triggers at its start; before the wait one thread fills the ring with W (and U) by bulk copies, a slot each, and the first bias and
 //   the norm (as far as the L2 cache, of the first 18432 columns) are read; waits before it reads x; every thread waits.
 // measured: H200, steps of examples/llama in graph-pdl at context 576, weights of layers in 4 bits and the head in 8, us (all in 8 bits;
-//   all in bf16): Llama-3.2-1B's shape 490 to 496 (474; 676), with the shapes that the tuner finds 441; eight sequences 892 (743; 871); six
-//   layers of Llama-3.1-8B's shape 413 (411; 699), eight sequences 641 (637; 853). Predicted was 338 for the first: its bytes need 174.
-//   Since then a warp reads nothing of shared memory that another one writes or nobody wrote; that was not measured.
-//   doc/history/speed.md has what was tried: what binds it are the products, 16 rows by 16 columns each, and what stands around them.
+//   all in bf16): Llama-3.2-1B's shape 440 (474; 675), eight sequences 699 (738; 870); six layers of Llama-3.1-8B's shape 331 (407; 697),
+//   eight sequences 563 (637; 875). The bytes of the first need 174. doc/history/speed.md has what was tried.
 m4_dnl
 m4_dnl Shared memory: barriers of slots, full ones and behind 128 bytes empty ones; one of x, and one that is not used; barriers of sets of
 m4_dnl partial sums, two full and two empty ones; partial sums: two sets, of W and U, of eight warps, of each row of x, 16 rows in 80 bytes; for
-m4_dnl each 128 columns of eight rows of x their sum and the sum of their squares; x; the slots.
+m4_dnl each 128 columns of eight rows of x the sum of their squares; x; the slots.
 m4_define(<!RECORD!>, 1072)m4_dnl
 m4_define(<!SLOT_GROUPS!>, 16)m4_dnl
 m4_define(<!FOR4!>, <!m4_pushdef(<!I_!>, 0)$1<!!>m4_define(<!I_!>, 1)$1<!!>m4_define(<!I_!>, 2)$1<!!>m4_define(<!I_!>, 3)$1<!!>m4_popdef(<!I_!>)!>)m4_dnl
@@ -145,45 +142,28 @@ m4_define(<!SQUARE!>, <!m4_dnl
     mov.b32 %value, %one;
     fma.rn.f32 %square, %value, %value, %square;
 !>)m4_dnl
-m4_define(<!SUM!>, <!m4_dnl
-    shl.b32 %one, %$1, 16;
-    mov.b32 %value, %one;
-    add.rn.f32 %sum, %sum, %value;
-    and.b32 %one, %$1, 0xffff0000;
-    mov.b32 %value, %one;
-    add.rn.f32 %sum, %sum, %value;
-!>)m4_dnl
-m4_define(<!ADD_BOTH!>, <!m4_dnl
-    shfl.sync.bfly.b32 %value, %sum, $1, 31, 0xffffffff;
-    add.rn.f32 %sum, %sum, %value;
-    shfl.sync.bfly.b32 %value, %square, $1, 31, 0xffffffff;
-    add.rn.f32 %square, %square, %value;
-!>)m4_dnl
 m4_define(<!STAGE_STORE!>, <!m4_dnl
-    mov.f32 %square, 0f00000000;
-    mov.f32 %sum, 0f00000000;
     @!%normed bra stage_plain_$1;
+    mov.f32 %square, 0f00000000;
 SQUARE(x$1<!!>a)SQUARE(x$1<!!>b)SQUARE(x$1<!!>c)SQUARE(x$1<!!>d)m4_dnl
     mul.rn.bf16x2 %x$1<!!>a, %x$1<!!>a, %n$1<!!>a;
     mul.rn.bf16x2 %x$1<!!>b, %x$1<!!>b, %n$1<!!>b;
     mul.rn.bf16x2 %x$1<!!>c, %x$1<!!>c, %n$1<!!>c;
     mul.rn.bf16x2 %x$1<!!>d, %x$1<!!>d, %n$1<!!>d;
+ADD_LANES(8)ADD_LANES(4)ADD_LANES(2)ADD_LANES(1)m4_dnl
+    mad.lo.u32 %one, %j$1, 32, %squares_at;
+    mad.lo.u32 %one, %row$1, 4, %one;
+    and.pred %tells, %tells_any, %has$1;
+    @%tells st.shared.f32 [%one], %square;
 stage_plain_$1:
     mad.lo.u32 %one, %j$1, %x_group, %stage_at;
     mad.lo.u32 %one, %row$1, 64, %one;
     @%has$1 st.shared.v4.b32 [%one], {%x$1<!!>a, %x$1<!!>b, %x$1<!!>c, %x$1<!!>d};
-SUM(x$1<!!>a)SUM(x$1<!!>b)SUM(x$1<!!>c)SUM(x$1<!!>d)m4_dnl
-ADD_BOTH(8)ADD_BOTH(4)ADD_BOTH(2)ADD_BOTH(1)m4_dnl
-    mad.lo.u32 %one, %j$1, 64, %numbers_at;
-    mad.lo.u32 %one, %row$1, 8, %one;
-    and.pred %tells, %tells_any, %has$1;
-    @%tells st.shared.v2.f32 [%one], {%sum, %square};
 !>)m4_dnl
 m4_dnl
 m4_dnl One of the warp's two records of a slot, the one of number %one: words of rows g and g + 8, scales, zeros, and the numbers of two rows of x.
 m4_define(<!LOAD_RECORD!>, <!m4_dnl
     mad.lo.u32 %x_run$1, %one, %x_group, %x_run;
-    mad.lo.u32 %numbers, %one, 64, %numbers_run;
     mad.lo.u32 %one, %one, RECORD, %slot_at;
     add.u32 %record, %one, %words_at;
     ld.shared.v4.b32 {%w$1<!!>0, %w$1<!!>1, %w$1<!!>2, %w$1<!!>3}, [%record];
@@ -192,14 +172,18 @@ m4_define(<!LOAD_RECORD!>, <!m4_dnl
     ld.shared.v2.b16 {%scale_low$1, %scale_high$1}, [%record];
     add.u32 %record, %one, %zeros_at;
     ld.shared.u16 %zeros$1, [%record];
-    ld.shared.v4.f32 {%all$1<!!>0, %value, %all$1<!!>1, %other}, [%numbers];
+    and.b32 %one, %zeros$1, 0xff;
+    mad.lo.u32 %low_zeros$1, %one, 0x00010001, 0x43004300;
+    shr.u32 %one, %zeros$1, 8;
+    mad.lo.u32 %high_zeros$1, %one, 0x00010001, 0x43004300;
 !>)m4_dnl
-m4_dnl Four bits of each half of a word, from bit $3 on, as bf16: 128 and the bits.
+m4_dnl Four bits of each half of a word, from bit $3 on, less the zero, as bf16: as 128 and the bits less 128 and the zero, both exact.
 m4_define(<!UNPACK!>, <!m4_dnl
 m4_ifelse($3, 0, <!!>, <!m4_dnl
     shr.u32 $1, $2, $3;
 !>)m4_dnl
     lop3.b32 $1, m4_ifelse($3, 0, $2, $1), 0x000f000f, 0x43004300, 0xea;
+    sub.rn.bf16x2 $1, $1, $4;
 !>)m4_dnl
 m4_define(<!MMA!>, <!m4_dnl
     mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%$1<!!>0, %$1<!!>1, %$1<!!>2, %$1<!!>3},
@@ -209,34 +193,24 @@ m4_dnl 32 columns of record $1: d and e get the products of every other 16. Lane
 m4_define(<!MULTIPLY_QUARTER!>, <!m4_dnl
     @%reads ld.shared.v4.b32 {%x$1<!!>m4_eval($2 % 2)<!!>a, %x$1<!!>m4_eval($2 % 2)<!!>b, %x$1<!!>m4_eval($2 % 2)<!!>c, %x$1<!!>m4_eval($2 % 2)<!!>d}, [%x_run$1];
     add.u32 %x_run$1, %x_run$1, %x_quarter;
-UNPACK(%a0, %w$1<!!>$2, 0)m4_dnl
-UNPACK(%a1, %v$1<!!>$2, 0)m4_dnl
-UNPACK(%a2, %w$1<!!>$2, 4)m4_dnl
-UNPACK(%a3, %v$1<!!>$2, 4)m4_dnl
+UNPACK(%a0, %w$1<!!>$2, 0, %low_zeros$1)m4_dnl
+UNPACK(%a1, %v$1<!!>$2, 0, %high_zeros$1)m4_dnl
+UNPACK(%a2, %w$1<!!>$2, 4, %low_zeros$1)m4_dnl
+UNPACK(%a3, %v$1<!!>$2, 4, %high_zeros$1)m4_dnl
 MMA(d$1, x$1<!!>m4_eval($2 % 2)<!!>a, x$1<!!>m4_eval($2 % 2)<!!>b, m4_ifelse($2, 0, none, d$1))m4_dnl
-UNPACK(%a0, %w$1<!!>$2, 8)m4_dnl
-UNPACK(%a1, %v$1<!!>$2, 8)m4_dnl
-UNPACK(%a2, %w$1<!!>$2, 12)m4_dnl
-UNPACK(%a3, %v$1<!!>$2, 12)m4_dnl
+UNPACK(%a0, %w$1<!!>$2, 8, %low_zeros$1)m4_dnl
+UNPACK(%a1, %v$1<!!>$2, 8, %high_zeros$1)m4_dnl
+UNPACK(%a2, %w$1<!!>$2, 12, %low_zeros$1)m4_dnl
+UNPACK(%a3, %v$1<!!>$2, 12, %high_zeros$1)m4_dnl
 MMA(e$1, x$1<!!>m4_eval($2 % 2)<!!>c, x$1<!!>m4_eval($2 % 2)<!!>d, m4_ifelse($2, 0, none, e$1))m4_dnl
 !>)m4_dnl
-m4_dnl Less 128 and the zero: as f32 2^23 and the byte, less that.
 m4_define(<!ADD_RECORD!>, <!m4_dnl
-    and.b32 %one, %zeros$1, 0xff;
-    or.b32 %one, %one, 0x4b000000;
-    mov.b32 %zero_a, %one;
-    sub.rn.f32 %zero_a, 0f4affff00, %zero_a;
-    shr.u32 %one, %zeros$1, 8;
-    or.b32 %one, %one, 0x4b000000;
-    mov.b32 %zero_b, %one;
-    sub.rn.f32 %zero_b, 0f4affff00, %zero_b;
     cvt.f32.f16 %scale_a, %scale_low$1;
     cvt.f32.f16 %scale_b, %scale_high$1;
-ADD_SCALED(0, a, $1, 0)ADD_SCALED(1, a, $1, 1)ADD_SCALED(2, b, $1, 0)ADD_SCALED(3, b, $1, 1)m4_dnl
+ADD_SCALED(0, a, $1)ADD_SCALED(1, a, $1)ADD_SCALED(2, b, $1)ADD_SCALED(3, b, $1)m4_dnl
 !>)m4_dnl
 m4_define(<!ADD_SCALED!>, <!m4_dnl
     add.rn.f32 %value, %d$3<!!>$1, %e$3<!!>$1;
-    fma.rn.f32 %value, %zero_$2, %all$3<!!>$4, %value;
     m4_ifelse($3, 1, <!@%has1 !>)fma.rn.f32 %sum$1, %value, %scale_$2, %sum$1;
 !>)m4_dnl
 m4_dnl
@@ -300,23 +274,23 @@ $1:
     .param .u32 batch,
     .param .f32 epsilon
 )
-.maxntid 320
+.maxntid 384
 .minnctapersm 2
 {
-    .reg .pred %has0, %has1, %reads, %loads, %paired, %second, %normed, %done, %arrived, %leader, %finishes, %sums, %tells, %tells_any;
+    .reg .pred %has0, %has1, %has2, %has3, %reads, %loads, %paired, %second, %normed, %done, %arrived, %leader, %finishes, %sums, %tells, %tells_any;
     .reg .b32 %rows, %columns, %batch, %groups, %units, %unit, %cta, %ctas, %warp, %lane, %group, %quad, %one;
-    .reg .b32 %ring, %ring_start, %barriers_end, %numbers_at, %x_area, %x_group, %x_quarter, %slot_bytes, %tile_bytes, %slots;
+    .reg .b32 %ring, %ring_start, %barriers_end, %squares_at, %x_area, %x_group, %x_quarter, %slot_bytes, %tile_bytes, %slots;
     .reg .b32 %barrier_at, %slot_at, %slot, %phase, %set_phase, %bytes, %fetch_left, %left;
-    .reg .b32 %j0, %j1, %row0, %row1, %stage_at, %stage_row, %stage_group, %stage_left;
+    .reg .b32 %j0, %j1, %j2, %j3, %row0, %row1, %row2, %row3, %stage_at, %stage_row, %stage_group, %stage_left;
     .reg .b32 %x0a, %x0b, %x0c, %x0d, %n0a, %n0b, %n0c, %n0d, %x1a, %x1b, %x1c, %x1d, %n1a, %n1b, %n1c, %n1d;
+    .reg .b32 %x2a, %x2b, %x2c, %x2d, %n2a, %n2b, %n2c, %n2d, %x3a, %x3b, %x3c, %x3d, %n3a, %n3b, %n3c, %n3d;
     .reg .b32 %w00, %w01, %w02, %w03, %v00, %v01, %v02, %v03, %w10, %w11, %w12, %w13, %v10, %v11, %v12, %v13, %a0, %a1, %a2, %a3;
     .reg .b32 %x00a, %x00b, %x00c, %x00d, %x01a, %x01b, %x01c, %x01d, %x10a, %x10b, %x10c, %x10d, %x11a, %x11b, %x11c, %x11d, %zeros0, %zeros1, %record, %words_at, %scales_at, %zeros_at;
-    .reg .b32 %x_run, %x_start, %x_run0, %x_run1, %numbers, %numbers_run, %numbers_start, %slot_step;
+    .reg .b32 %x_run, %x_start, %x_run0, %x_run1, %low_zeros0, %high_zeros0, %low_zeros1, %high_zeros1, %slot_step;
     .reg .b32 %part_at, %part_step, %part_put, %set, %row, %finished_row, %rows_at_once, %first_row;
     .reg .b64 %weight, %up, %x_at, %norm_at, %fetch_at, %offset, %policy, %optional, %output, %residual_at, %y_at;
     .reg .b16 %scale_low0, %scale_high0, %scale_low1, %scale_high1, %bias_bits, %residual_bits, %half;
-    .reg .f32 %square, %sum, %value, %other, %scale_a, %scale_b, %zero_a, %zero_b, %norm_scale, %epsilon, %product, %gate;
-    .reg .f32 %all00, %all01, %all10, %all11;
+    .reg .f32 %square, %value, %scale_a, %scale_b, %norm_scale, %epsilon, %product, %gate;
     .reg .f32 %d00, %d01, %d02, %d03, %e00, %e01, %e02, %e03, %d10, %d11, %d12, %d13, %e10, %e11, %e12, %e13;
     .reg .f32 %none0, %none1, %none2, %none3, %sum0, %sum1, %sum2, %sum3;
 FOR4(<!    .reg .f32 %t<!!>I_<!!>0, %t<!!>I_<!!>1;
@@ -349,9 +323,9 @@ FOR4(<!    .reg .f32 %t<!!>I_<!!>0, %t<!!>I_<!!>1;
     shl.b32 %x_group, %batch, 8;
 
     mov.u32 %ring, ring;
-    mad.lo.u32 %numbers_at, %batch, 2560, %ring;
-    add.u32 %numbers_at, %numbers_at, 304;
-    mad.lo.u32 %x_area, %groups, 64, %numbers_at;
+    mad.lo.u32 %squares_at, %batch, 2560, %ring;
+    add.u32 %squares_at, %squares_at, 304;
+    mad.lo.u32 %x_area, %groups, 32, %squares_at;
     mad.lo.u32 %ring_start, %groups, %x_group, %x_area;
     mov.u32 %slots, %dynamic_smem_size;
     add.u32 %slots, %slots, %ring;
@@ -370,25 +344,18 @@ FOR4(<!    .reg .f32 %t<!!>I_<!!>0, %t<!!>I_<!!>1;
     mad.lo.u32 %one, %one, 8, %ring;
     @%has0 mbarrier.init.shared::cta.b64 [%one+256], 8;
     @%has0 mbarrier.init.shared::cta.b64 [%one+272], 8;
-    @%has0 mbarrier.init.shared::cta.b64 [%one+288], 1;
-    // Numbers of rows that x does not have: columns of products that nobody reads.
-    mov.u32 %one, %tid.x;
-    mad.lo.u32 %one, %one, 8, %numbers_at;
-    mov.b64 %offset, 0;
-clear:
-    setp.ge.u32 %has0, %one, %x_area;
-    @%has0 bra cleared;
-    st.shared.b64 [%one], %offset;
-    add.u32 %one, %one, 2560;
-    bra clear;
-cleared:
+    selp.u32 %left, 0, 1, %paired;
+    add.u32 %bytes, %batch, %left;
+    shr.u32 %bytes, %bytes, %left;
+    min.u32 %bytes, %bytes, 3;
+    @%has0 mbarrier.init.shared::cta.b64 [%one+288], %bytes;
     mov.u32 %unit, %cta;
     setp.ge.u32 %done, %unit, %units;
     bar.sync 0;
     setp.eq.u32 %has0, %warp, 8;
     @%has0 bra fetcher;
     and.b32 %row, %lane, 15;
-    setp.eq.u32 %has0, %warp, 9;
+    setp.ge.u32 %has0, %warp, 9;
     @%has0 bra adder;
 
     mov.u32 %one, %tid.x;
@@ -416,19 +383,18 @@ STAGE_WRAP()m4_dnl
     setp.lt.u32 %has0, %warp, %groups;
     selp.b32 %stage_left, %stage_left, 0, %has0;
     mul.lo.u32 %stage_left, %stage_left, %batch;
-STAGE_AIM(0)STAGE_AIM(1)m4_dnl
+FOR4(<!STAGE_AIM(I_)!>)m4_dnl
     griddepcontrol.wait;
     @%done bra finished;
 stage:
-STAGE_LOAD(0)STAGE_LOAD(1)m4_dnl
-STAGE_STORE(0)m4_dnl
-    setp.le.u32 %loads, %stage_left, 2;
+FOR4(<!STAGE_LOAD(I_)!>)m4_dnl
+FOR4(<!m4_dnl
+STAGE_STORE(I_)m4_dnl
+    setp.le.u32 %loads, %stage_left, m4_eval(2 * I_ + 2);
     @%loads bra staged;
-STAGE_STORE(1)m4_dnl
-    setp.le.u32 %loads, %stage_left, 4;
-    @%loads bra staged;
-    sub.u32 %stage_left, %stage_left, 4;
-STAGE_AIM(0)STAGE_AIM(1)m4_dnl
+!>)m4_dnl
+    sub.u32 %stage_left, %stage_left, 8;
+FOR4(<!STAGE_AIM(I_)!>)m4_dnl
     bra stage;
 staged:
     bar.warp.sync 0xffffffff;
@@ -456,7 +422,6 @@ staged:
     mov.b32 %x11b, 0;
     mov.b32 %x11c, 0;
     mov.b32 %x11d, 0;
-    mad.lo.u32 %numbers_start, %quad, 16, %numbers_at;
     shl.b32 %words_at, %lane, 4;
     shl.b32 %scales_at, %group, 2;
     add.u32 %scales_at, %scales_at, 1024;
@@ -480,7 +445,6 @@ part_loop:
     mov.f32 %sum3, 0f00000000;
     mov.u32 %left, %groups;
     mov.u32 %x_run, %x_start;
-    mov.u32 %numbers_run, %numbers_start;
 slot_loop:
     mad.lo.u32 %barrier_at, %slot, 8, %ring;
     mad.lo.u32 %slot_at, %slot, %slot_bytes, %ring_start;
@@ -504,7 +468,6 @@ slot_read:
     @%has0 mov.u32 %slot, 0;
     @%has0 xor.b32 %phase, %phase, 1;
     add.u32 %x_run, %x_run, %slot_step;
-    add.u32 %numbers_run, %numbers_run, m4_eval(SLOT_GROUPS * 64);
     setp.gt.u32 %has0, %left, SLOT_GROUPS;
     sub.u32 %left, %left, SLOT_GROUPS;
     @%has0 bra slot_loop;
@@ -540,11 +503,16 @@ put:
     @%has0 bra unit_loop;
     bra finished;
 
-    // A lane adds up a row of W for one row of x, those behind the 16th another row of x, or U.
+    // A lane adds up a row of W for one row of x, those behind the 16th another row of x, or U. The warps take turns at rows of x.
 adder:
     shr.u32 %first_row, %lane, 4;
     selp.u32 %first_row, 0, %first_row, %paired;
     selp.u32 %rows_at_once, 1, 2, %paired;
+    sub.u32 %left, %warp, 9;
+    mul.lo.u32 %left, %left, %rows_at_once;
+    setp.ge.or.u32 %done, %left, %batch, %done;
+    add.u32 %first_row, %first_row, %left;
+    mul.lo.u32 %rows_at_once, %rows_at_once, 3;
     mul.lo.u32 %part_step, %batch, 80;
     shr.u32 %one, %lane, 4;
     mul.lo.u32 %one, %one, %batch;
@@ -571,14 +539,14 @@ WAIT_SET(wait_squares, %ring+256)m4_dnl
 rows_loop:
     mov.f32 %square, 0f00000000;
     mov.u32 %one, %lane;
-    mad.lo.u32 %bytes, %left, 8, %numbers_at;
-    mad.lo.u32 %bytes, %lane, 64, %bytes;
+    mad.lo.u32 %bytes, %left, 4, %squares_at;
+    mad.lo.u32 %bytes, %lane, 32, %bytes;
 squares_loop:
     setp.ge.u32 %has0, %one, %groups;
     @%has0 bra squares_read;
-    ld.shared.f32 %value, [%bytes+4];
+    ld.shared.f32 %value, [%bytes];
     add.rn.f32 %square, %square, %value;
-    add.u32 %bytes, %bytes, 2048;
+    add.u32 %bytes, %bytes, 1024;
     add.u32 %one, %one, 32;
     bra squares_loop;
 squares_read:

@@ -265,13 +265,6 @@ static void *random_weights(const layer_form *form, uint64_t rows, uint64_t colu
                          : shelf_random_array(form->weight, rows * columns, scale);
 }
 
-static double int4_scale(const unsigned char *tiles, uint64_t columns, uint64_t row,
-                         uint64_t column)
-{
-    const uint64_t record = row / 16 * (columns / 128) + column / 128;
-    return gd_element_load("f16", tiles + record * 1072 + 1024, row % 8 * 2 + row % 16 / 8);
-}
-
 static double weight_value(const layer_form *form, const void *weight, uint64_t columns,
                            uint64_t row, uint64_t column)
 {
@@ -320,13 +313,11 @@ static double row_value(const layer *it, const void *weight, const void *scale, 
                         uint64_t row, double *error)
 {
     uint64_t columns = it->size.columns;
-    double sum = 0, terms = 0, squares = 0, term_squares = 0, lost = 0;
+    double sum = 0, terms = 0, squares = 0, term_squares = 0;
     for (uint64_t i = 0; i < columns; i++) {
         double x = gd_element_load(it->form->type, it->x, batch * columns + i);
         double normed = it->norm != NULL ? x * gd_element_load(it->form->type, it->norm, i) : x;
         double term = weight_value(it->form, weight, columns, row, i) * normed;
-        if (is_int4(it->form)) /* it multiplies 128 and the bits, as its head comment tells */
-            lost += fabs(144 * int4_scale(weight, columns, row, i) * normed) * 0x1p-20;
         sum += term;
         terms += fabs(term);
         squares += x * x;
@@ -340,7 +331,7 @@ static double row_value(const layer *it, const void *weight, const void *scale, 
     /* linear_fp8 on chips of 9.0: each sum of 32 products has some 13 bits below the largest. */
     if (it->form->scaled && !it->form->batched)
         rounded += 0x1p-11;
-    *error = factor * (terms * 0x1p-18 + lost + rounded * sqrt(term_squares));
+    *error = factor * (terms * 0x1p-18 + rounded * sqrt(term_squares));
     return sum * factor;
 }
 
@@ -566,33 +557,33 @@ static void *run_shapes(const shelf_kernel *kernel, layer *it, const shelf_shape
 /* The least shared memory of linear_int4. */
 static uint32_t least_int4(uint32_t columns, uint32_t batch)
 {
-    return 34608 + 2560 * batch + columns / 2 + 2 * columns * batch;
+    return 34608 + 2560 * batch + columns / 4 + 2 * columns * batch;
 }
 
 static void int4_random(const shelf_kernel *kernel)
 {
     const layer_size sizes[] = {
-        {16, 128, 1, 0, {1, 320, least_int4(128, 1)}},
-        {16, 128, 8, EVERYTHING, {1, 320, least_int4(128, 8)}},
-        {48, 896, 3, NORM | BIAS, {2, 320, 100000}},
-        {304, 128, 2, EVERYTHING, {132, 320, UINT32_MAX}},
-        {32, 2048, 8, RESIDUAL, {2, 320, 114688}},
-        {80, 2176, 5, NORM, {3, 320, 114688}},
-        {64, 1152, 6, UP, {3, 320, least_int4(1152, 6)}},
-        {128, 2048, 1, EVERYTHING, {3, 320, 114688}},
-        {96, 2048, 7, NORM | UP, {2, 320, 114688}},
-        {48, 4864, 4, BIAS | RESIDUAL, {2, 320, 114688}},
-        {32, 14336, 1, EVERYTHING, {1, 320, UINT32_MAX}},
-        {400, 256, 1, NORM | UP, {2, 320, least_int4(256, 1)}},
-        {32, 8192, 8, NORM, {2, 320, least_int4(8192, 8)}},
+        {16, 128, 1, 0, {1, 384, least_int4(128, 1)}},
+        {16, 128, 8, EVERYTHING, {1, 384, least_int4(128, 8)}},
+        {48, 896, 3, NORM | BIAS, {2, 384, 100000}},
+        {304, 128, 2, EVERYTHING, {132, 384, UINT32_MAX}},
+        {32, 2048, 8, RESIDUAL, {2, 384, 114688}},
+        {80, 2176, 5, NORM, {3, 384, 114688}},
+        {64, 1152, 6, UP, {3, 384, least_int4(1152, 6)}},
+        {128, 2048, 1, EVERYTHING, {3, 384, 114688}},
+        {96, 2048, 7, NORM | UP, {2, 384, 114688}},
+        {48, 4864, 4, BIAS | RESIDUAL, {2, 384, 114688}},
+        {32, 14336, 1, EVERYTHING, {1, 384, UINT32_MAX}},
+        {400, 256, 1, NORM | UP, {2, 384, least_int4(256, 1)}},
+        {32, 8192, 8, NORM, {2, 384, least_int4(8192, 8)}},
     };
     static const layer_size large[] = {
-        {3072, 2048, 1, NORM, {132, 320, 114688}},
-        {2048, 2048, 8, RESIDUAL, {132, 320, 114688}},
-        {8192, 2048, 4, NORM | UP, {132, 320, 114688}},
-        {2048, 8192, 8, RESIDUAL, {132, 320, UINT32_MAX}},
-        {1056, 4096, 8, EVERYTHING, {264, 320, UINT32_MAX}},
-        {528, 14336, 3, RESIDUAL, {132, 320, UINT32_MAX}},
+        {3072, 2048, 1, NORM, {132, 384, 114688}},
+        {2048, 2048, 8, RESIDUAL, {132, 384, 114688}},
+        {8192, 2048, 4, NORM | UP, {132, 384, 114688}},
+        {2048, 8192, 8, RESIDUAL, {132, 384, UINT32_MAX}},
+        {1056, 4096, 8, EVERYTHING, {264, 384, UINT32_MAX}},
+        {528, 14336, 3, RESIDUAL, {132, 384, UINT32_MAX}},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         check_layer(kernel, sizes[i]);
@@ -603,7 +594,7 @@ static void int4_random(const shelf_kernel *kernel)
 static void int4_operands(const shelf_kernel *kernel)
 {
     for (int operands = 0; operands <= EVERYTHING; operands++)
-        check_layer(kernel, (layer_size){32, 1152, 3, operands, {2, 320, 100000}});
+        check_layer(kernel, (layer_size){32, 1152, 3, operands, {2, 384, 100000}});
 }
 
 /* One result for every grid and amount of shared memory, and a row of x gives alone what it gives
@@ -611,7 +602,7 @@ static void int4_operands(const shelf_kernel *kernel)
 static void int4_shapes(const shelf_kernel *kernel)
 {
     static const shelf_shape shapes[] = {
-        {132, 320, UINT32_MAX}, {1, 320, 92000}, {3, 320, 114688}, {600, 320, 95000}};
+        {132, 384, UINT32_MAX}, {1, 384, 92000}, {3, 384, 114688}, {600, 384, 95000}};
     layer it = layer_create(kernel, (layer_size){112, 4224, 5, EVERYTHING, shapes[0]});
     void *first = run_shapes(kernel, &it, shapes, sizeof shapes / sizeof shapes[0]);
     it.size.batch = 1;
@@ -626,7 +617,7 @@ static void int4_shapes(const shelf_kernel *kernel)
 static void int4_extreme(const shelf_kernel *kernel)
 {
     static const double specials[] = {-0.0, 0x1p-130, 0x1p109, INFINITY, -INFINITY, NAN};
-    const layer_size size = {16, 1152, 3, EVERYTHING & ~UP, {1, 320, 100000}};
+    const layer_size size = {16, 1152, 3, EVERYTHING & ~UP, {1, 384, 100000}};
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
         for (int place = 0; place < 4; place++) {
             layer it = layer_create(kernel, size);
@@ -773,7 +764,7 @@ const shelf_link linear_links[] = {
      .constant_scale = 0.04},
     {.kernel = "linear_int4",
      .bytes = 4096,
-     .config = {.grid = {132}, .block = {320}, .shared_bytes = 114688},
+     .config = {.grid = {132}, .block = {384}, .shared_bytes = 114688},
      .count = 11,
      .arguments = TWO_ROWS_ARGUMENTS,
      .type = "bf16",

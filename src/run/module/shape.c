@@ -183,17 +183,22 @@ static void shape_skinny(const shape_request *request)
     set(request, whole || small ? multiprocessors : 2 * multiprocessors, 384, shared);
 }
 
-/* linear_int4: rows, columns, the rows of x. Two slots of 16 rows at least; half of the shared
- * memory leaves the next kernel the other. */
+/* linear_int4: rows, columns, the rows of x, and the second matrix. Two slots of 16 rows at least;
+ * half of the shared memory leaves the next kernel, or a second block, the other. */
 static void shape_int4(const shape_request *request)
 {
     const griddep_runtime_info *device = request->device;
     uint64_t columns = value(request, 1), batch = value(request, 2);
-    uint64_t least = 34608 + 2560 * batch + columns / 2 + 2 * columns * batch;
-    uint32_t shared = half_shared(device);
+    uint64_t least = 34608 + 2560 * batch + columns / 4 + 2 * columns * batch;
+    uint64_t elements = (value(request, 0) << (value(request, 3) != 0)) * columns;
+    bool small = elements < 30000000;
+    uint32_t shared = small && columns > 4096 ? part_of(device, 25) : half_shared(device);
 
-    set(request, (uint64_t)device->multiprocessors, 320,
-        shared < least ? device->shared_bytes_per_block : shared);
+    if (shared < least)
+        shared = device->shared_bytes_per_block;
+    set(request,
+        (uint64_t)device->multiprocessors * (small || shared > half_shared(device) ? 1 : 2), 384,
+        shared);
 }
 
 static const griddep_attribute balance = {.id = GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
@@ -283,7 +288,7 @@ static const family families[] = {
     {"rotary_append_", shape_rotary, 14, {8, 9, 10, 11}, 0},
     {"matvec_bf16", shape_linear, 5, {3, 4}, 0},
     {"linear_fp8", shape_skinny, 12, {9, 10, 0, 1}, 1},
-    {"linear_int4", shape_int4, 11, {7, 8, 9}, 0},
+    {"linear_int4", shape_int4, 11, {7, 8, 9, 1}, 0},
     {"linear_", shape_linear, 10, {7, 8, 1}, 1},
     {"skinny_fp8", shape_skinny, 13, {9, 10, 11, 1}, 1},
     {"skinny_", shape_skinny, 11, {7, 8, 9, 1}, 2},
@@ -335,7 +340,7 @@ bool gd_shape_get(const char *kernel, const griddep_runtime_info *device, uint32
 
     if ((!linear && !skinny && !int4) || !get_room(device, linear ? index / count : index, config))
         return false;
-    config->block[0] = linear ? blocks[index % count] : int4 ? 320 : 384;
+    config->block[0] = linear ? blocks[index % count] : 384;
     return true;
 }
 
