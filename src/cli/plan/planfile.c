@@ -1024,15 +1024,14 @@ static int read_states(const gd_chainfile_launch *source, const gd_plan *plan)
         code = read_word(source->node, "states", source->states[i], choices, 3, &choice);
         launch->states |= code == 0 ? values[choice] : 0;
     }
-    for (uint32_t i = 0; i + 1 < plan->launch_count && code == 0; i++) {
-        const gd_plan_launch *other = &plan->launches[i];
-        if (gd_plan_is_kernel(other) && other->module == launch->module &&
-            strcmp(other->kernel, launch->kernel) == 0 && other->states != launch->states)
-            code = gd_message_error_at(
-                source->states_count > 0 ? gd_yaml_place(source->node, "states") : launch->place,
-                "all launches of '%s' have the same 'states': they are of the kernel",
-                launch->kernel);
-    }
+    const gd_plan_launch *first = plan->launches; /* of the kernel */
+    while (first != launch && (!gd_plan_is_kernel(first) || first->module != launch->module ||
+                               strcmp(first->kernel, launch->kernel) != 0))
+        first++;
+    if (code == 0 && first->states != launch->states)
+        code = gd_message_error_at(
+            source->states_count > 0 ? gd_yaml_place(source->node, "states") : launch->place,
+            "all launches of '%s' have the same 'states': they are of the kernel", launch->kernel);
     return code;
 }
 

@@ -575,8 +575,8 @@ int gd_recordedchain_make(const gd_attached_set *set, const char *program, gd_pl
 {
     const gd_attached_file *first = NULL;
     for (size_t i = 0; i < set->count; i++) {
-        if (set->files[i].counts[GD_ATTACHED_LAUNCH] == 0)
-            continue;
+        if (set->files[i].images == NULL || set->files[i].counts[GD_ATTACHED_LAUNCH] == 0)
+            continue; /* it could not be read, or there is nothing in it */
         if (first == NULL)
             first = &set->files[i];
         else

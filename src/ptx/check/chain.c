@@ -511,7 +511,7 @@ static gd_buffer_use make_use(const gd_checked_launch *launch, uint32_t index, u
                        ? given->offset + given->bytes
                        : UINT64_MAX;
 
-    return (gd_buffer_use){.buffer = given->buffer,
+    return (gd_buffer_use){.part = given->buffer,
                            .launch = index,
                            .argument = argument,
                            .reads = (use && use->read != GD_PTX_NONE) ||
@@ -525,12 +525,38 @@ static gd_buffer_use make_use(const gd_checked_launch *launch, uint32_t index, u
                            .end = end};
 }
 
+static int compare_starts(const void *left, const void *right)
+{
+    const gd_buffer_use *a = left, *b = right;
+
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Parts of buffers from here on: an allocation may hold everything that a program has. */
+static void part_buffers(gd_checked_chain *chain)
+{
+    uint32_t part = 0, buffer = 0;
+    uint64_t end = 0;
+
+    if (chain->use_count)
+        qsort(chain->uses, chain->use_count, sizeof *chain->uses, compare_starts);
+    for (uint32_t i = 0; i < chain->use_count; i++) {
+        gd_buffer_use *use = &chain->uses[i];
+        const bool apart = use->part != buffer || use->start >= end;
+        end = apart || use->end > end ? use->end : end;
+        buffer = use->part;
+        use->part = part += apart;
+    }
+}
+
 static int compare_uses(const void *left, const void *right)
 {
     const gd_buffer_use *a = left, *b = right;
 
-    if (a->buffer != b->buffer)
-        return a->buffer < b->buffer ? -1 : 1;
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
     if (a->launch != b->launch)
         return a->launch < b->launch ? -1 : 1;
     return a->argument < b->argument ? -1 : a->argument > b->argument;
@@ -559,6 +585,7 @@ static int32_t collect_uses(builder *build)
                 chain->uses[chain->use_count++] = make_use(&chain->launches[i], i, GD_REACH | k);
         }
     }
+    part_buffers(chain);
     if (chain->use_count)
         qsort(chain->uses, chain->use_count, sizeof *chain->uses, compare_uses);
     return GRIDDEP_OK;

@@ -106,7 +106,7 @@ typedef struct gd_checked_launch {
 
 /* One argument that points into a buffer. */
 typedef struct gd_buffer_use {
-    uint32_t buffer;
+    uint32_t part; /* of a buffer: no use of another part meets it */
     uint32_t launch;
     uint32_t argument;
     bool reads, writes, constant;
@@ -116,8 +116,9 @@ typedef struct gd_buffer_use {
 typedef struct gd_checked_chain {
     gd_checked_launch *launches;
     uint32_t count;
-    gd_buffer_use *uses; /* ordered by buffer, then launch, then argument */
+    gd_buffer_use *uses; /* ordered by part, then launch, then argument */
     uint32_t use_count;
+    bool loose; /* some launch reaches memory that no argument names */
     uint32_t lane_count;
     griddep_findings *findings;
 } gd_checked_chain;

@@ -220,16 +220,16 @@ static bool is_in(const gd_launch_stretch *stretch, const gd_checked_chain *chai
            (!stretch->set || stretch->set[launch / 64] >> launch % 64 & 1);
 }
 
-/* The first of the uses of one's buffer up to it that is of no launch before `end`. */
+/* The first of the uses of one's part up to it that is of no launch before `end`. */
 static uint32_t find_end(const gd_checked_chain *chain, uint32_t use, uint32_t end)
 {
-    const uint32_t buffer = chain->uses[use].buffer;
+    const uint32_t part = chain->uses[use].part;
     uint32_t from = 0, to = use;
 
     while (from < to) {
         const uint32_t middle = from + (to - from) / 2;
         const gd_buffer_use *at = &chain->uses[middle];
-        if (at->buffer < buffer || (at->buffer == buffer && at->launch < end))
+        if (at->part < part || (at->part == part && at->launch < end))
             from = middle + 1;
         else
             to = middle;
@@ -243,9 +243,8 @@ bool gd_order_look_back(gd_checked_chain *chain, uint32_t use, const gd_launch_s
     const gd_buffer_use *own = &chain->uses[use];
     bool found = false;
 
-    for (uint32_t i = find_end(chain, use, stretch->end); i-- > 0 &&
-                                                          chain->uses[i].buffer == own->buffer &&
-                                                          chain->uses[i].launch >= stretch->from;) {
+    for (uint32_t i = find_end(chain, use, stretch->end);
+         i-- > 0 && chain->uses[i].part == own->part && chain->uses[i].launch >= stretch->from;) {
         const gd_buffer_use *other = &chain->uses[i];
         if (!is_in(stretch, chain, other->launch) || !gd_order_conflict(own, other))
             continue;
@@ -559,7 +558,7 @@ static void check_unknown(gd_checked_chain *chain, uint32_t index, bool hazard)
     const gd_checked_launch *launch = &chain->launches[index];
     const gd_order_kernel *kernel = launch->kernel;
 
-    if (!launch->overlaps)
+    if (!launch->overlaps || (kernel && !chain->loose))
         return;
     for (uint32_t i = launch->after_end; i-- > launch->after;) {
         if (chain->launches[i].given.lane == launch->given.lane)
@@ -604,7 +603,7 @@ static void check_declaration(gd_checked_chain *chain, const gd_buffer_use *use)
                      gd_order_parameter_name(launch, use->argument));
 }
 
-/* Writers of what another use of the buffer [first, end) declares constant. */
+/* Writers of what another use of the part [first, end) declares constant. */
 static void check_constants(gd_checked_chain *chain, uint32_t first, uint32_t end)
 {
     bool some = false;
@@ -635,7 +634,7 @@ static void check_buffers(gd_checked_chain *chain)
 {
     for (uint32_t first = 0, end; first < chain->use_count; first = end) {
         for (end = first;
-             end < chain->use_count && chain->uses[end].buffer == chain->uses[first].buffer; end++)
+             end < chain->use_count && chain->uses[end].part == chain->uses[first].part; end++)
             check_declaration(chain, &chain->uses[end]);
         check_constants(chain, first, end);
     }
@@ -643,8 +642,20 @@ static void check_buffers(gd_checked_chain *chain)
 
 /* ---- all ---- */
 
+/* Whether a launch reaches memory that no argument names. */
+static bool is_loose(const gd_checked_launch *launch)
+{
+    const gd_order_kernel *kernel = launch->kernel;
+
+    return reads_anywhere(launch) || gd_order_writes_anywhere(launch) ||
+           reads(&launch->variables) || writes(&launch->variables) ||
+           (kernel && (kernel->exposes || kernel->dry_unknown != GD_PTX_NONE));
+}
+
 void gd_order_check_hazards(gd_checked_chain *chain)
 {
+    for (uint32_t i = 0; i < chain->count; i++)
+        chain->loose |= is_loose(&chain->launches[i]);
     for (uint32_t i = 0; i < chain->use_count; i++) {
         gd_checked_launch *launch = &chain->launches[chain->uses[i].launch];
         if (!launch->overlaps)

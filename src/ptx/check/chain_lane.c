@@ -66,7 +66,7 @@ static void check_order(gd_checked_chain *chain, uint32_t use)
     const gd_buffer_use *own = &chain->uses[use];
     const gd_checked_launch *launch = &chain->launches[own->launch];
 
-    for (uint32_t i = use; i-- > 0 && chain->uses[i].buffer == own->buffer;) {
+    for (uint32_t i = use; i-- > 0 && chain->uses[i].part == own->part;) {
         const gd_buffer_use *other = &chain->uses[i];
         const gd_checked_launch *earlier = &chain->launches[other->launch];
         if (earlier->given.lane == launch->given.lane ||

@@ -135,23 +135,37 @@ static void leave_out(griddep_findings *findings, int32_t severity)
         findings->left_out = severity;
 }
 
+/* The last of the least severe: what a full list would lose. */
+static uint32_t find_victim(const griddep_findings *findings)
+{
+    const int32_t least = least_severity(findings);
+    uint32_t victim = findings->count - 1;
+
+    while (findings->list[victim]->data.severity != least)
+        victim--;
+    return victim;
+}
+
+/* Whether the list is full, and a finding that would stand at `place` less important than all of
+ * it. */
+static bool has_no_room(const griddep_findings *findings, int32_t severity, uint32_t place)
+{
+    if (findings->count < GD_FINDINGS_LIMIT)
+        return false;
+    const int32_t least = least_severity(findings);
+    return severity < least || (severity == least && place > find_victim(findings));
+}
+
 /* Makes room in a full list for a finding that would stand at *place; false when it is the one to
  * be left out. */
 static bool make_room(griddep_findings *findings, int32_t severity, uint32_t *place)
 {
-    int32_t least = least_severity(findings);
-    uint32_t victim = findings->count;
-
     if (findings->count < GD_FINDINGS_LIMIT)
         return true;
-    if (severity < least)
+    if (has_no_room(findings, severity, *place))
         return leave_out(findings, severity), false;
-    while (findings->list[victim - 1]->data.severity != least)
-        victim--;
-    victim--;
-    if (severity == least && *place > victim)
-        return leave_out(findings, severity), false;
-    leave_out(findings, least);
+    const uint32_t victim = find_victim(findings);
+    leave_out(findings, findings->list[victim]->data.severity);
     take_out(findings, victim);
     if (*place > victim)
         (*place)--;
@@ -368,6 +382,10 @@ void gd_findings_add(griddep_findings *findings, const gd_finding_draft *draft, 
 
     if (findings->failed || (finding.line && !is_news(findings, &finding, &place, NULL)))
         return;
+    if (finding.line && has_no_room(findings, finding.severity, place)) {
+        leave_out(findings, finding.severity); /* its text need not be made: there may be many */
+        return;
+    }
     va_start(list, format);
     gd_text_format_list(&text, format, list);
     va_end(list);
