@@ -143,8 +143,8 @@ static bool read_pointers(gd_pointers *into, gd_CUgraphNode node)
     if (!kernel)
         return false;
     const gd_CUlaunchConfig config = gd_graph_config(&params);
-    gd_pointers_read(into, kernel, number, gd_graph_function(&params), &config,
-                     params.kernelParams);
+    gd_pointers_read(into, kernel, number, gd_graph_function(&params), &config, params.kernelParams,
+                     params.extra);
     return true;
 }
 

@@ -146,8 +146,11 @@ static gd_CUresult launch_configured(launch_function *next, const gd_CUlaunchCon
         return GD_CUDA_ERROR_NOT_SUPPORTED;
     if (!config || !gd_process_enter())
         return next(config, function, parameters, extra);
-    gd_seen_launch seen = {
-        .function = function, .config = config, .parameters = parameters, .per_thread = per_thread};
+    gd_seen_launch seen = {.function = function,
+                           .config = config,
+                           .parameters = parameters,
+                           .extra = extra,
+                           .per_thread = per_thread};
     read_attributes(config, &seen);
     const around begun = begin_launch(&seen, parameters, extra);
     const gd_CUresult result = !seen.changed           ? next(config, function, parameters, extra)
@@ -171,21 +174,22 @@ GD_LAUNCH_CONFIGURED(cuLaunchKernelEx_ptsz, true)
 
 /* A launch by a function that takes no attributes: `call`, or by the one that does, `configured`
  * (NULL: there is none), where it may start early. */
-#define GD_SEE_LAUNCH(is_per_thread, is_cooperative, configured, extra, call)                      \
+#define GD_SEE_LAUNCH(is_per_thread, is_cooperative, configured, packed, call)                     \
     do {                                                                                           \
         launch_function *const configured_ = configured;                                           \
         gd_seen_launch launch_ = {.function = function,                                            \
                                   .config = &config,                                               \
                                   .parameters = parameters,                                        \
+                                  .extra = packed,                                                 \
                                   .per_thread = is_per_thread,                                     \
                                   .cooperative = is_cooperative,                                   \
                                   .is_on = is_on(),                                                \
                                   .may_become_early = configured_ && is_on()};                     \
         if (!gd_process_enter())                                                                   \
             return call;                                                                           \
-        const around begun_ = begin_launch(&launch_, parameters, extra);                           \
+        const around begun_ = begin_launch(&launch_, parameters, packed);                          \
         const gd_CUresult result_ =                                                                \
-            launch_.changed ? launch_early(configured_, &launch_, extra) : call;                   \
+            launch_.changed ? launch_early(configured_, &launch_, packed) : call;                  \
         end_launch(&begun_, &launch_, result_);                                                    \
         gd_process_leave();                                                                        \
         return result_;                                                                            \

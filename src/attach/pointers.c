@@ -7,6 +7,7 @@
 #include "attach/map.h"
 #include "attach/next.h"
 #include "attach/record.h"
+#include "attach/recording.h"
 #include "griddep.h"
 #include "ptx/require/tensor_map.h"
 
@@ -114,15 +115,33 @@ static void read_extents(gd_pointers *into, gd_CUfunction function, const gd_CUl
     }
 }
 
-void gd_pointers_read(gd_pointers *into, gd_attached_kernel *kernel, uint32_t number,
-                      gd_CUfunction function, const gd_CUlaunchConfig *config, void **arguments)
+/* False: there are none. */
+static bool unpack(gd_CUfunction function, void **extra, void *arguments[MOST_PARAMETERS])
 {
+    const unsigned char *packed = gd_recording_packed(extra);
+    const gd_CUfunction asked = packed ? gd_kernels_function(function) : NULL;
+    size_t offset, bytes;
+
+    for (uint32_t i = 0;
+         asked && i < MOST_PARAMETERS && !GD_NEXT(cuFuncGetParamInfo, asked, i, &offset, &bytes);
+         i++)
+        arguments[i] = (void *)(uintptr_t)(packed + offset);
+    return asked;
+}
+
+void gd_pointers_read(gd_pointers *into, gd_attached_kernel *kernel, uint32_t number,
+                      gd_CUfunction function, const gd_CUlaunchConfig *config, void **arguments,
+                      void **extra)
+{
+    void *unpacked[MOST_PARAMETERS] = {NULL};
     gd_attached_parameters *of = &kernel->parameters;
 
     into->kernel = number;
     into->count = 0;
     if (!of->known)
         ask(of, function);
+    if (!arguments && unpack(function, extra, unpacked))
+        arguments = unpacked;
     for (uint32_t i = 0; arguments && i < 32; i++) {
         uint64_t value;
         if (of->large >> i & 1 && arguments[i])

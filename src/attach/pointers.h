@@ -26,10 +26,11 @@ typedef struct gd_pointers {
 /* Counts a launch; whether it is in the sample. */
 bool gd_pointers_next(void);
 
-/* number: of the kernel's record, in which its parameters are noted; arguments: as the driver is
- * given them; NULL: none. */
+/* number: of the kernel's record, in which its parameters are noted; arguments or, where that is
+ * NULL, extra: as the driver is given them. */
 void gd_pointers_read(gd_pointers *into, gd_attached_kernel *kernel, uint32_t number,
-                      gd_CUfunction function, const gd_CUlaunchConfig *config, void **arguments);
+                      gd_CUfunction function, const gd_CUlaunchConfig *config, void **arguments,
+                      void **extra);
 
 /* Launches in a row, the oldest first, of which all but the first started early. */
 typedef struct gd_pointers_row {

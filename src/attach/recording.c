@@ -173,8 +173,7 @@ static void note_write(uint64_t address)
     }
 }
 
-/* What cuLaunchKernel calls extra: NULL, or the packed parameters. */
-static const unsigned char *find_packed(void **extra)
+const unsigned char *gd_recording_packed(void **extra)
 {
     const unsigned char *packed = NULL;
 
@@ -364,7 +363,7 @@ static void begin_record(gd_attached_launch *record, const gd_seen_launch *launc
 
 void gd_recording_look(const gd_seen_launch *launch, void **parameters, void **extra)
 {
-    given of = {.parameters = parameters, .packed = find_packed(extra)};
+    given of = {.parameters = parameters, .packed = gd_recording_packed(extra)};
     const gd_CUfunction function = gd_kernels_function(launch->function);
 
     if (function && gd_next_driver.cuFuncGetParamInfo && (parameters || of.packed))
@@ -437,7 +436,7 @@ gd_attached_launch *gd_recording_make(const gd_seen_launch *launch, void **param
         gd_recording_miss("the driver is older than API 12.4, and does not tell parameters");
         return NULL;
     }
-    given of = {.parameters = parameters, .packed = find_packed(extra)};
+    given of = {.parameters = parameters, .packed = gd_recording_packed(extra)};
     if (parameters || of.packed)
         of.count = read_parameters(function, of.list);
     find_addresses(&of);
@@ -476,7 +475,7 @@ unsigned char *gd_recording_pack(gd_CUfunction handle, void **parameters, void *
 {
     parameter list[MOST_ARGUMENTS];
     const gd_CUfunction function = gd_kernels_function(handle);
-    const unsigned char *packed = find_packed(extra);
+    const unsigned char *packed = gd_recording_packed(extra);
     const uint32_t count = function ? read_parameters(function, list) : 0;
     const size_t bytes = count ? list[count - 1].offset + list[count - 1].bytes : 0;
     unsigned char *made = function && (parameters || packed || !count) ? malloc(bytes + 1) : NULL;

@@ -37,6 +37,9 @@ gd_attached_launch *gd_recording_make_move(const gd_seen_launch *in, const gd_re
  * not the case the recording ends, or they are passed over. */
 bool gd_recording_has_room(uint32_t launches);
 
+/* What cuLaunchKernel calls extra: the packed parameters; NULL: none. */
+const unsigned char *gd_recording_packed(void **extra);
+
 /* With the lock: a copy of a launch's arguments, packed; to free. NULL: they are not known. */
 unsigned char *gd_recording_pack(gd_CUfunction handle, void **parameters, void **extra);
 

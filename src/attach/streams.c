@@ -231,7 +231,7 @@ static void note_pointers(const recent *of, const gd_seen_launch *launch)
         return;
     }
     gd_pointers_read(&made, of->kernel, pair->second, launch->function, launch->config,
-                     launch->parameters);
+                     launch->parameters, launch->extra);
     const bool follows = pair->early && !pair->between;
     pair->compared |= follows && in->given.count > 0;
     gd_pointers_follow(&in->given, &made, follows);

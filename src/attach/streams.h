@@ -12,7 +12,7 @@
 typedef struct gd_seen_launch {
     gd_CUfunction function;          /* a CUkernel too */
     const gd_CUlaunchConfig *config; /* as the program gave it */
-    void **parameters;               /* likewise; NULL: packed, or none */
+    void **parameters, **extra;      /* likewise; parameters NULL: packed, or none */
     bool per_thread;                 /* its stream NULL is the thread's default stream */
     bool early, trigger_event, begin_event, cooperative;
     bool changed;

@@ -91,7 +91,7 @@ scatter_early() {
 }
 again() { runs 0 audit again && err "warning: kernel again may start beside kernel again, 1 time: it " && err "[GD404]"; }
 scatter_plain() { runs 0 audit scatter tell && out "counter 8" && no_err "GD4"; }
-eager_early() { runs 66 audit eager-early && err "error: kernel eager may start beside kernel waits, 1 time: it reads p before its wait, and nothing orders it after launch 0 (waits), which writes it" && err "[GD406]" && no_err "GD410"; }
+eager_early() { runs 66 audit "$@" eager-early && err "error: kernel eager may start beside kernel waits, 1 time: it reads p before its wait, and nothing orders it after launch 0 (waits), which writes it" && err "[GD406]" && no_err "GD410"; }
 lost() { runs 0 audit lost && err "griddep: safe: no kernel starts early; the 1 launch that could start early does not" && err "warning: kernel waits waits on every path, and 1 of its launches after a kernel has no attribute" && err "[GD410]"; }
 # Each launch in a stream is timed, by events that do not show in what the program does.
 timed() {
@@ -207,6 +207,7 @@ check "a kernel that is early behind one that writes nobody knows where" scatter
 check "the same, not early" scatter_plain
 check "a kernel that is early behind itself" again
 check "a kernel that is early behind one that writes what it reads before its wait" eager_early
+check "the same, with packed arguments" eager_early pack
 check "a memset between" between
 check "no room side by side" full
 check "times" timed

@@ -211,6 +211,14 @@ static void begin(void)
     load();
 }
 
+/* Launches give their arguments packed from here on. */
+static int packs;
+
+static void pack(void)
+{
+    packs = 1;
+}
+
 static inline __attribute__((always_inline)) void launch_blocks(gd_CUfunction function,
                                                                 gd_CUstream stream, int early,
                                                                 unsigned blocks, unsigned threads)
@@ -220,7 +228,10 @@ static inline __attribute__((always_inline)) void launch_blocks(gd_CUfunction fu
                                       .value.programmaticStreamSerializationAllowed = 1};
     gd_CUlaunchConfig config = {blocks, 1, 1, threads, 1, 1, 0, stream, &attribute, early != 0};
     void *arguments[] = {&device.counter};
-    NEED(cuLaunchKernelEx(&config, function, arguments, NULL));
+    size_t bytes = sizeof device.counter;
+    void *extra[] = {GD_CU_LAUNCH_PARAM_BUFFER_POINTER, &device.counter,
+                     GD_CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, GD_CU_LAUNCH_PARAM_END};
+    NEED(cuLaunchKernelEx(&config, function, packs ? NULL : arguments, packs ? extra : NULL));
 }
 
 /* Not inlined: reports name it. */
@@ -1180,6 +1191,7 @@ static const struct {
     int without; /* it begins by itself */
     void (*run)(void);
 } actions[] = {{"begin", 1, begin},
+               {"pack", 0, pack},
                {"right", 0, run_right},
                {"racy", 0, run_racy},
                {"struct", 0, run_struct},
