@@ -154,6 +154,9 @@ check "the same, behind what is read" views safe silent 0 1024 told 960 1024 409
 check "a kernel that does not tell how far it reads" views doubt told 0 1024 silent 64 1024 4096
 check "the same, behind what is written" views safe told 0 1024 silent 1088 1024 4096
 check "one view, of kernels that do not tell" views race silent 0 1024 silent 1024 2048 3072
+# Further back than the audit of pairs and rows sees: the check of what was recorded does.
+check "a view of a launch far before" views race told 0 1024 told 64 2048 3072 told 0 4096 told 64 2048 3072 \
+    told 0 4160 told 64 2048 3072 told 0 4224 told 1024 2048 3072
 # Two hundred steps of a network, each with weights of its own, that take turns with two results.
 steps() {
     i=0

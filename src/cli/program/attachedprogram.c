@@ -12,6 +12,8 @@
 #include "cli/io/output.h"
 #include "cli/io/outputfile.h"
 #include "cli/io/temporary.h"
+#include "cli/job/chaincheck.h"
+#include "cli/plan/modulefile.h"
 #include "cli/program/audit.h"
 #include "cli/program/auditjson.h"
 #include "cli/program/auditreport.h"
@@ -260,10 +262,24 @@ static json_t *sarif_results(const gd_audit *audit)
     return results;
 }
 
-static int report(const gd_attachedprogram *request, const gd_attached_set *set,
-                  const char *program, int ended)
+/* What the check says of the launches that were recorded; NULL: nothing. */
+static griddep_findings *check_recorded(const gd_plan *plan)
 {
-    gd_audit audit = gd_audit_make(set);
+    gd_modulefile_list modules = {0};
+    griddep_findings *findings = NULL;
+    if (gd_modulefile_load(plan, &modules) == 0)
+        gd_chaincheck_run(plan, &modules, GRIDDEP_PDL_DEFAULT, &findings);
+    gd_modulefile_free(&modules);
+    return findings;
+}
+
+/* plan: of the launches that were recorded; NULL: none were. */
+static int report(const gd_attachedprogram *request, const gd_attached_set *set,
+                  const gd_plan *plan, const char *program, int ended)
+{
+    griddep_findings *recorded = plan != NULL ? check_recorded(plan) : NULL;
+    gd_audit audit = gd_audit_make(set, recorded);
+    griddep_findings_destroy(recorded);
     char *verdict =
         request->audits ? audit_verdict(&audit) : change_verdict(&audit, request->attach.early);
     int code = exit_code_of(request, &audit, set, ended);
@@ -301,16 +317,16 @@ int gd_attachedprogram_run(gd_attachedprogram *request, char **program)
     if (code != 0)
         return code;
     code = gd_attach_run(&request->attach, program, &set, &ended);
+    gd_plan plan = {0};
+    const int made =
+        code == 0 && request->record != NULL ? gd_recordedchain_make(&set, program[0], &plan) : -1;
     if (code == 0)
-        code = report(request, &set, program[0], ended);
-    if (request->record != NULL && (code == ended || code == GD_EXIT_SANITIZE)) {
-        gd_plan plan = {0};
-        int written = gd_recordedchain_make(&set, program[0], &plan);
-        if (written == 0)
-            written = gd_recordedfile_write(&plan, request->record);
-        gd_plan_free(&plan);
+        code = report(request, &set, made == 0 ? &plan : NULL, program[0], ended);
+    if (made >= 0 && (code == ended || code == GD_EXIT_SANITIZE)) {
+        const int written = made == 0 ? gd_recordedfile_write(&plan, request->record) : made;
         code = written != 0 && code != GD_EXIT_SANITIZE ? written : code;
     }
+    gd_plan_free(&plan);
     gd_attached_free(&set);
     return code;
 }

@@ -213,22 +213,28 @@ static int32_t add_launches(row_chain *row)
     return status;
 }
 
+/* A finding in words about a kernel, "it" where its text begins with the kernel's name. */
+static char *told_finding(const griddep_finding *finding, const char *name)
+{
+    const size_t length = strlen(name);
+    const bool is_own = strncmp(finding->text, name, length) == 0 && finding->text[length] == ' ';
+    return gd_heap_format("%s%s (%s)", is_own ? "it" : "", finding->text + is_own * length,
+                          finding->code);
+}
+
 /* What a check says of a launch, an error before a warning. To free; NULL: nothing. */
 static char *read_race(griddep_findings *findings, uint32_t launch, const char *name, bool *certain)
 {
     griddep_finding finding = {.size = sizeof(finding)};
     const uint32_t count = findings != NULL ? griddep_findings_count(findings) : 0;
     for (uint32_t i = 0; i < 2 * count; i++) {
-        const size_t length = strlen(name);
         const int32_t severity = i < count ? GRIDDEP_SEVERITY_ERROR : GRIDDEP_SEVERITY_WARNING;
         if (griddep_findings_get(findings, i % count, &finding, NULL) != GRIDDEP_OK ||
             finding.launch != (int32_t)launch || finding.severity != severity ||
             (finding.code[2] != '1' && finding.code[2] != '2'))
             continue;
-        const bool is_own = strncmp(finding.text, name, length) == 0 && finding.text[length] == ' ';
         *certain = finding.severity == GRIDDEP_SEVERITY_ERROR;
-        return gd_heap_format("%s%s (%s)", is_own ? "it" : "", finding.text + is_own * length,
-                              finding.code);
+        return told_finding(&finding, name);
     }
     return NULL;
 }
@@ -530,6 +536,58 @@ static void judge_row(judging *all, const gd_audit_row *row)
     free(race);
 }
 
+/* ---- what was recorded ---- */
+
+static bool is_doubt(const gd_audit_finding *finding)
+{
+    return strcmp(finding->code, "GD403") == 0 || strcmp(finding->code, "GD404") == 0 ||
+           strcmp(finding->code, "GD407") == 0;
+}
+
+/* That a launch starts before another one has ended that it meets. */
+static bool is_of_early_start(const griddep_finding *finding)
+{
+    static const char *const codes[] = {"GD112", "GD130", "GD201", "GD202", "GD205", "GD206"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        found |= strcmp(finding->code, codes[i]) == 0;
+    return found && finding->launch >= 0 && finding->severity >= GRIDDEP_SEVERITY_WARNING;
+}
+
+static bool is_told(const gd_audit *audit, const gd_audit_kernel *kernel, int32_t severity)
+{
+    for (size_t i = 0; i < audit->finding_count; i++)
+        if (audit->findings[i].kernel == kernel->plain && audit->findings[i].severity >= severity &&
+            (audit->findings[i].severity == GRIDDEP_SEVERITY_ERROR ||
+             is_doubt(&audit->findings[i])))
+            return true;
+    return false;
+}
+
+/* Rows are short, and pairs are summed up over all launches: the check of the launches themselves
+ * may show more. Of each kernel one race is told, or one doubt. */
+static void judge_recorded(judging *all, griddep_findings *recorded, int32_t severity)
+{
+    const gd_auditmerge *seen = &all->audit->seen;
+    griddep_finding finding = {.size = sizeof(finding)};
+    for (uint32_t i = 0; griddep_findings_get(recorded, i, &finding, NULL) == GRIDDEP_OK; i++) {
+        if (!is_of_early_start(&finding) || finding.severity != severity || finding.entry == NULL)
+            continue;
+        uint32_t k = 0;
+        while (k < seen->kernel_count && strcmp(seen->kernels[k].name, finding.entry) != 0)
+            k++;
+        if (k == seen->kernel_count || is_told(all->audit, &seen->kernels[k], severity))
+            continue;
+        char *told = told_finding(&finding, finding.entry);
+        find(all, severity == GRIDDEP_SEVERITY_ERROR ? "GD406" : "GD404", &seen->kernels[k], NULL,
+             GRIDDEP_REASON_RACE, 1,
+             gd_heap_format("kernel %s may start beside one before it, as recorded launch %d does: "
+                            "%s",
+                            seen->kernels[k].told, (int)finding.launch, told));
+        free(told);
+    }
+}
+
 /* ---- the results ---- */
 
 static int compare_numbers(double a, double b)
@@ -601,12 +659,6 @@ size_t gd_audit_next_alike(const gd_audit *audit, size_t first, size_t at)
     return at;
 }
 
-static bool is_doubt(const gd_audit_finding *finding)
-{
-    return strcmp(finding->code, "GD403") == 0 || strcmp(finding->code, "GD404") == 0 ||
-           strcmp(finding->code, "GD407") == 0;
-}
-
 /* Each text once. */
 static void count_findings(gd_audit *audit)
 {
@@ -653,7 +705,7 @@ static void add_kernels(gd_audit *audit, gd_place_files *files)
     }
 }
 
-gd_audit gd_audit_make(const gd_attached_set *set)
+gd_audit gd_audit_make(const gd_attached_set *set, griddep_findings *recorded)
 {
     gd_audit audit = {.seen = gd_auditmerge_make(set)};
     judging all = {.audit = &audit};
@@ -664,6 +716,9 @@ gd_audit gd_audit_make(const gd_attached_set *set)
         judge_pair(&all, &audit.seen.pairs[i]);
     for (size_t i = 0; i < audit.seen.row_count; i++)
         judge_row(&all, &audit.seen.rows[i]);
+    for (int32_t severity = GRIDDEP_SEVERITY_ERROR;
+         recorded != NULL && severity >= GRIDDEP_SEVERITY_WARNING; severity--)
+        judge_recorded(&all, recorded, severity);
     add_kernels(&audit, &all.files); /* in another order: pairs count them as they were */
     sort(audit.gaps, audit.gap_count, sizeof(*audit.gaps), compare_gaps);
     sort(audit.findings, audit.finding_count, sizeof(*audit.findings), compare_findings);

@@ -49,8 +49,9 @@ typedef struct gd_audit {
     uint64_t lost;                   /* records that there was no room for */
 } gd_audit;
 
-/* The set must outlive it. */
-gd_audit gd_audit_make(const gd_attached_set *set);
+/* recorded: what the check says of the launches that were recorded; NULL: none were. The set must
+ * outlive it. */
+gd_audit gd_audit_make(const gd_attached_set *set, griddep_findings *recorded);
 void gd_audit_free(gd_audit *audit);
 
 /* The next finding from `at` on that is like the first one and says something else; finding_count:
