@@ -57,8 +57,12 @@ static const gd_handoff_way ways[] = {
     {GD_HANDOFF_FLAGS, GRIDDEP_MODE_GRAPH_PDL, 1, 3, 1, 0},
 };
 
+TEST_GROUP(handoff, setup, teardown);
+TEST_GROUP(plans, setup, teardown);
+TEST_GROUP(suites, setup, teardown);
+
 /* Several runs, since counters and outputs go on from where the run before left them. */
-START_TEST(each_step_sees_the_one_before)
+LOOP_TEST(handoff, each_step_sees_the_one_before, sizeof ways / sizeof ways[0])
 {
     griddep_module *module = NULL;
     gd_handoff handoff;
@@ -81,10 +85,9 @@ START_TEST(each_step_sees_the_one_before)
     succeeds(griddep_stream_destroy(runtime, stream, &error));
     griddep_module_unload(module);
 }
-END_TEST
 
 /* One word that a step did not take along: the check must tell. */
-START_TEST(a_stale_word_is_seen)
+TEST(handoff, a_stale_word_is_seen)
 {
     griddep_module *module = NULL;
     gd_handoff handoff;
@@ -104,7 +107,6 @@ START_TEST(a_stale_word_is_seen)
     succeeds(griddep_stream_destroy(runtime, stream, &error));
     griddep_module_unload(module);
 }
-END_TEST
 
 /* ---- plans ---- */
 
@@ -133,7 +135,7 @@ static const gd_fc_chain chains[] = {
     {&gd_fc_kernels[3], 48, 64, 2, {4, 256, 65536}},
 };
 
-START_TEST(fc_chain_is_as_expected)
+LOOP_TEST(plans, fc_chain_is_as_expected, sizeof chains / sizeof chains[0])
 {
     griddep_runtime_info info = {.size = sizeof info};
     gd_fc_chain chain = chains[_i];
@@ -147,9 +149,8 @@ START_TEST(fc_chain_is_as_expected)
     ck_assert_uint_eq(plan.step_bytes, chains[_i].rows * row_bytes * chains[_i].layers);
     runs_as_expected(&plan);
 }
-END_TEST
 
-START_TEST(each_layer_reads_what_the_one_before_wrote)
+LOOP_TEST(plans, each_layer_reads_what_the_one_before_wrote, sizeof chains / sizeof chains[0])
 {
     gd_plan plan = {0};
     static const uint32_t x_of[] = {1, 2, 2, 4}, y_of[] = {2, 6, 6, 8};
@@ -164,13 +165,12 @@ START_TEST(each_layer_reads_what_the_one_before_wrote)
                           plan.launches[i - 1].arguments[0].buffer);
     gd_plan_free(&plan);
 }
-END_TEST
 
 static const gd_decoder decoders[] = {{"one", 128, 4, 2, 64, 256, 40, 1},
                                       {"two", 64, 2, 2, 64, 128, 9, 2},
                                       {"wide", 256, 8, 1, 128, 64, 130, 1}};
 
-START_TEST(decoder_is_as_expected)
+LOOP_TEST(plans, decoder_is_as_expected, sizeof decoders / sizeof decoders[0])
 {
     const gd_decoder *decoder = &decoders[_i];
     griddep_runtime_info info = {.size = sizeof info};
@@ -181,12 +181,11 @@ START_TEST(decoder_is_as_expected)
     ck_assert_uint_ge(plan.expectation_count, 5);
     runs_as_expected(&plan);
 }
-END_TEST
 
 /* Worked out by hand: 6 * 64 rows for q, k and v, 2 * 64 columns of the output, three times 128 for
  * the feed-forward part, by 64; the cache has 9 tokens of 2 heads of 64 for keys, and for
  * values. */
-START_TEST(a_long_context_has_clusters_where_there_is_room)
+TEST(plans, a_long_context_has_clusters_where_there_is_room)
 {
     static const gd_decoder decoder = {"long", 128, 4, 2, 64, 256, 4096, 1};
     griddep_runtime_info info = {.size = sizeof info};
@@ -204,20 +203,18 @@ START_TEST(a_long_context_has_clusters_where_there_is_room)
     ck_assert_mem_eq(config.attributes, &expected, sizeof expected);
     gd_plan_free(&plan);
 }
-END_TEST
 
-START_TEST(decoder_counts_its_bytes)
+TEST(plans, decoder_counts_its_bytes)
 {
     ck_assert_uint_eq(gd_decoder_layer_bytes(&decoders[1]),
                       2 * ((384 + 128 + 384) * 64 + 2 * 9 * 128));
 }
-END_TEST
 
 /* ---- suites ---- */
 
 /* Kernels that are right, and a launch that the small device refuses: its cluster is one for a
  * larger device. */
-START_TEST(a_suite_tells_what_became_of_its_kernels)
+LOOP_TEST(suites, a_suite_tells_what_became_of_its_kernels, 3)
 {
     static const struct outcome {
         const gd_bench_suite *suite;
@@ -236,30 +233,8 @@ START_TEST(a_suite_tells_what_became_of_its_kernels)
     ck_assert_ptr_nonnull(results);
     outcomes[_i].suite->free(results);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("bench");
-    TCase *handing = tcase_create("handoff");
-    tcase_add_checked_fixture(handing, setup, teardown);
-    tcase_add_loop_test(handing, each_step_sees_the_one_before, 0,
-                        (int)(sizeof ways / sizeof ways[0]));
-    tcase_add_test(handing, a_stale_word_is_seen);
-    suite_add_tcase(suite, handing);
-    TCase *plans = tcase_create("plans");
-    tcase_add_checked_fixture(plans, setup, teardown);
-    tcase_add_loop_test(plans, fc_chain_is_as_expected, 0, (int)(sizeof chains / sizeof chains[0]));
-    tcase_add_loop_test(plans, each_layer_reads_what_the_one_before_wrote, 0,
-                        (int)(sizeof chains / sizeof chains[0]));
-    tcase_add_loop_test(plans, decoder_is_as_expected, 0,
-                        (int)(sizeof decoders / sizeof decoders[0]));
-    tcase_add_test(plans, a_long_context_has_clusters_where_there_is_room);
-    tcase_add_test(plans, decoder_counts_its_bytes);
-    suite_add_tcase(suite, plans);
-    TCase *suites = tcase_create("suites");
-    tcase_add_checked_fixture(suites, setup, teardown);
-    tcase_add_loop_test(suites, a_suite_tells_what_became_of_its_kernels, 0, 3);
-    suite_add_tcase(suite, suites);
-    return run_suite(suite);
+    return run_suite(make_suite("bench"));
 }

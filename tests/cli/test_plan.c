@@ -41,9 +41,11 @@ static size_t edits(const char *a, size_t i, const char *b, size_t j)
     return least;
 }
 
+TEST_GROUP(comparison, NULL, NULL);
+
 /* Words of up to seven letters, a and b, against ones of which some are too far away to be meant.
  */
-START_TEST(the_nearest_word_is_meant)
+TEST(comparison, the_nearest_word_is_meant)
 {
     static const char *const words[] = {"abbaab", "ba", "aabb", "bbb", "aba", "b"};
     enum { COUNT = sizeof words / sizeof *words };
@@ -81,7 +83,6 @@ START_TEST(the_nearest_word_is_meant)
     ck_assert_str_eq(text = gd_suggest_list(words, COUNT), "abbaab, ba, aabb, bbb, aba, b");
     free(text);
 }
-END_TEST
 
 /* ---- comparison ---- */
 
@@ -131,7 +132,7 @@ static const struct {
     {1, 0, 1, 1.401298464324817e-45, INFINITY, false, false, false},
 };
 
-START_TEST(pairs_of_values_differ_as_they_should)
+LOOP_TEST(comparison, pairs_of_values_differ_as_they_should, sizeof pairs / sizeof *pairs)
 {
     const gd_difference difference = compare_f32(&pairs[_i].got, &pairs[_i].wanted, 1);
 
@@ -142,9 +143,8 @@ START_TEST(pairs_of_values_differ_as_they_should)
     ck_assert_int_eq(allows(0, -1, &difference), pairs[_i].zero);
     ck_assert_int_eq(allows(1000, -1, &difference), pairs[_i].wide);
 }
-END_TEST
 
-START_TEST(what_differs_first_is_told)
+TEST(comparison, what_differs_first_is_told)
 {
     const uint32_t wanted[] = {ONE, ONE, ONE, TWO}, got[] = {ONE, TWO, ONE, ONE};
     const gd_difference difference = compare_f32(got, wanted, 4);
@@ -156,9 +156,8 @@ START_TEST(what_differs_first_is_told)
     ck_assert_uint_eq(compare_f32(got, wanted, 1).unequal, 0);
     ck_assert_uint_eq(compare_f32(got, wanted, 0).unequal, 0);
 }
-END_TEST
 
-START_TEST(limits_themselves_are_allowed)
+TEST(comparison, limits_themselves_are_allowed)
 {
     const uint32_t wanted[] = {TWO, 0}, got[] = {ONE, 0};
     const gd_difference difference = compare_f32(got, wanted, 2);
@@ -169,10 +168,9 @@ START_TEST(limits_themselves_are_allowed)
               !allows(0.1, 1, &difference));
     ck_assert(!allows(-1, -1, &difference) && !allows(0, 0, &difference));
 }
-END_TEST
 
 /* An infinite element that both have leaves the norm of the others as it is. */
-START_TEST(infinite_elements_do_not_hide_others)
+TEST(comparison, infinite_elements_do_not_hide_others)
 {
     const uint32_t wanted[] = {INFINITE, TWO, NAN_A}, got[] = {INFINITE, ONE, NAN_B};
     const gd_difference difference = compare_f32(got, wanted, 3);
@@ -180,9 +178,8 @@ START_TEST(infinite_elements_do_not_hide_others)
     ck_assert_uint_eq(difference.unequal, 2);
     ck_assert(difference.relative == 0.5 && difference.largest == 1.0);
 }
-END_TEST
 
-START_TEST(elements_of_each_type_are_compared)
+LOOP_TEST(comparison, elements_of_each_type_are_compared, GD_TYPE_NAMES)
 {
     const gd_type type = (gd_type)_i;
     uint64_t got[4] = {0}, wanted[4] = {0};
@@ -197,7 +194,6 @@ START_TEST(elements_of_each_type_are_compared)
     ck_assert_uint_eq(difference.first, 2);
     ck_assert(difference.got == 5.0 && difference.wanted == 0.0 && difference.largest == 5.0);
 }
-END_TEST
 
 /* ---- plans ---- */
 
@@ -229,7 +225,9 @@ static void add_sum(gd_plan *plan, const uint32_t buffers[3], const uint64_t off
 
 static const uint64_t from_start[3];
 
-START_TEST(grids_and_carveouts_are_offered_once)
+TEST_GROUP(plans, NULL, NULL);
+
+TEST(plans, grids_and_carveouts_are_offered_once)
 {
     uint32_t grids[] = {8, GD_GRID_ANY, (uint32_t)GD_GRID_MULTIPROCESSORS, 6, 6}, count = 0;
     int32_t carveouts[] = {25, GD_CARVEOUT_ANY, GRIDDEP_CARVEOUT_DEFAULT, 10};
@@ -257,9 +255,8 @@ START_TEST(grids_and_carveouts_are_offered_once)
     ck_assert_mem_eq(percents, parts, sizeof parts);
     free(percents);
 }
-END_TEST
 
-START_TEST(lanes_and_modules_are_found_again)
+TEST(plans, lanes_and_modules_are_found_again)
 {
     gd_plan plan = {0};
 
@@ -273,9 +270,8 @@ START_TEST(lanes_and_modules_are_found_again)
     ck_assert_uint_eq(gd_plan_shelf_module(&plan, "vector_add", (gd_place){0}), 0);
     gd_plan_free(&plan);
 }
-END_TEST
 
-START_TEST(bytes_of_what_is_passed)
+TEST(plans, bytes_of_what_is_passed)
 {
     griddep_tensor_options tensor = {0};
 
@@ -286,11 +282,10 @@ START_TEST(bytes_of_what_is_passed)
     ck_assert_uint_eq(gd_plan_argument_bytes(&(gd_plan_argument){.type = GD_TYPE_bf16}), 2);
     ck_assert_uint_eq(gd_plan_buffer_bytes(&(gd_plan_buffer){.type = GD_TYPE_f64, .count = 3}), 24);
 }
-END_TEST
 
 /* A buffer that is written and otherwise used by the same launch, or from an offset on, is not
  * written first. */
-START_TEST(what_is_written_follows_from_the_launches)
+TEST(plans, what_is_written_follows_from_the_launches)
 {
     gd_plan plan = {0};
     const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 32),
@@ -314,9 +309,8 @@ START_TEST(what_is_written_follows_from_the_launches)
     ck_assert_uint_eq(plan.step_bytes, 7);
     gd_plan_free(&plan);
 }
-END_TEST
 
-START_TEST(only_a_tolerance_of_the_serial_run_lets_bits_differ)
+TEST(plans, only_a_tolerance_of_the_serial_run_lets_bits_differ)
 {
     gd_plan plan = {0};
     const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 1),
@@ -334,9 +328,8 @@ START_TEST(only_a_tolerance_of_the_serial_run_lets_bits_differ)
     ck_assert(gd_plan_may_deviate(&plan, a));
     gd_plan_free(&plan);
 }
-END_TEST
 
-START_TEST(a_launch_becomes_its_configuration)
+TEST(plans, a_launch_becomes_its_configuration)
 {
     gd_plan plan = {0};
     gd_plan_launch *launch = add_launch(&plan, "vector_add");
@@ -354,9 +347,8 @@ START_TEST(a_launch_becomes_its_configuration)
     ck_assert(config.grid[0] == 1 && config.pdl == GRIDDEP_PDL_FORCE);
     gd_plan_free(&plan);
 }
-END_TEST
 
-START_TEST(a_plan_that_this_machine_cannot_hold_is_refused)
+TEST(plans, a_plan_that_this_machine_cannot_hold_is_refused)
 {
     gd_plan plan = {0};
 
@@ -366,13 +358,12 @@ START_TEST(a_plan_that_this_machine_cannot_hold_is_refused)
     ck_assert_int_eq(gd_plan_check_memory(&plan), GD_EXIT_USAGE);
     gd_plan_free(&plan);
 }
-END_TEST
 
 /* ---- references ---- */
 
 /* The reference gets what the kernel gets: from the offset on, and elements of the type that the
  * kernel takes. */
-START_TEST(references_see_offsets_and_views)
+TEST(plans, references_see_offsets_and_views)
 {
     gd_plan plan = {0};
     const uint32_t a = add_buffer(&plan, "a", GD_TYPE_f32, 8),
@@ -409,7 +400,6 @@ START_TEST(references_see_offsets_and_views)
     free(results[sum]);
     gd_plan_free(&plan);
 }
-END_TEST
 
 /* ---- jobs ---- */
 
@@ -444,7 +434,9 @@ static void make_plan(gd_plan *plan)
 
 enum { ALL_MODES = (1 << GRIDDEP_MODE_COUNT) - 1 };
 
-START_TEST(a_job_compares_each_mode)
+TEST_GROUP(jobs, setup, teardown);
+
+TEST(jobs, a_job_compares_each_mode)
 {
     gd_plan plan = {0};
     gd_job job = {.plan = &plan, .modes = ALL_MODES};
@@ -464,9 +456,8 @@ START_TEST(a_job_compares_each_mode)
     gd_job_free(&job);
     gd_plan_free(&plan);
 }
-END_TEST
 
-START_TEST(a_job_runs_the_modes_that_are_asked_for)
+TEST(jobs, a_job_runs_the_modes_that_are_asked_for)
 {
     gd_plan plan = {0};
     gd_job job = {
@@ -483,7 +474,6 @@ START_TEST(a_job_runs_the_modes_that_are_asked_for)
     gd_job_free(&job);
     gd_plan_free(&plan);
 }
-END_TEST
 
 /* ---- what a chain writes ---- */
 
@@ -532,7 +522,8 @@ static const struct {
 
 /* What nothing writes is neither put back before a run nor read behind it. Where the chain file
  * does not say what is written, the PTX does. */
-START_TEST(what_nothing_writes_is_left_alone)
+LOOP_TEST(jobs, what_nothing_writes_is_left_alone,
+          sizeof chains_that_write / sizeof *chains_that_write)
 {
     char folder[] = "test_plan_XXXXXX", path[64], module[64];
     gd_session session;
@@ -566,7 +557,6 @@ START_TEST(what_nothing_writes_is_left_alone)
     unlink(module);
     rmdir(folder);
 }
-END_TEST
 
 /* A file with another value in element 4; the difference is 0.5 of a norm of 3 times the root of
  * 32. */
@@ -576,7 +566,7 @@ static const struct {
 } allowances[] = {{-1, -1, false},  {0, -1, false},  {0.029, -1, false},
                   {0.03, -1, true}, {-1, 0.5, true}, {-1, 0.4, false}};
 
-START_TEST(a_job_tells_what_is_not_expected)
+LOOP_TEST(jobs, a_job_tells_what_is_not_expected, sizeof allowances / sizeof *allowances)
 {
     gd_plan plan = {0};
     gd_job job = {.plan = &plan, .modes = 1U << GRIDDEP_MODE_SERIAL};
@@ -602,10 +592,9 @@ START_TEST(a_job_tells_what_is_not_expected)
     gd_job_free(&job);
     gd_plan_free(&plan);
 }
-END_TEST
 
 /* What another job's serial run left is what this one's modes are compared with. */
-START_TEST(jobs_share_the_serial_run)
+TEST(jobs, jobs_share_the_serial_run)
 {
     gd_plan plan = {0};
     make_plan(&plan);
@@ -630,10 +619,9 @@ START_TEST(jobs_share_the_serial_run)
     free(serial);
     gd_plan_free(&plan);
 }
-END_TEST
 
 /* A buffer that a launch is said to write and does not write holds what it was filled with. */
-START_TEST(a_buffer_that_nobody_wrote_is_found)
+TEST(jobs, a_buffer_that_nobody_wrote_is_found)
 {
     gd_plan plan = {0};
     gd_job job = {.plan = &plan, .modes = 1U << GRIDDEP_MODE_SERIAL};
@@ -646,9 +634,8 @@ START_TEST(a_buffer_that_nobody_wrote_is_found)
     gd_job_free(&job);
     gd_plan_free(&plan);
 }
-END_TEST
 
-START_TEST(dumps_are_what_the_last_mode_left)
+TEST(jobs, dumps_are_what_the_last_mode_left)
 {
     gd_plan plan = {0};
     char written[] = "test_plan_XXXXXX", read[] = "test_plan_XXXXXX";
@@ -670,9 +657,8 @@ START_TEST(dumps_are_what_the_last_mode_left)
     gd_job_free(&job);
     gd_plan_free(&plan);
 }
-END_TEST
 
-START_TEST(other_names_are_no_types)
+TEST(comparison, other_names_are_no_types)
 {
     static const char *const names[] = {NULL, "", "f", "f3", "f320", "u128", "F32", "b32", "int"};
     const uint64_t word = 0;
@@ -682,43 +668,8 @@ START_TEST(other_names_are_no_types)
         ck_assert(isnan(gd_element_load(names[i], &word, 0)));
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("plan");
-    TCase *comparison = tcase_create("comparison"), *plans = tcase_create("plans"),
-          *jobs = tcase_create("jobs");
-
-    tcase_add_test(comparison, the_nearest_word_is_meant);
-    tcase_add_loop_test(comparison, pairs_of_values_differ_as_they_should, 0,
-                        (int)(sizeof pairs / sizeof *pairs));
-    tcase_add_test(comparison, what_differs_first_is_told);
-    tcase_add_test(comparison, limits_themselves_are_allowed);
-    tcase_add_test(comparison, infinite_elements_do_not_hide_others);
-    tcase_add_test(comparison, other_names_are_no_types);
-    tcase_add_loop_test(comparison, elements_of_each_type_are_compared, 0, GD_TYPE_NAMES);
-    suite_add_tcase(suite, comparison);
-    tcase_add_test(plans, grids_and_carveouts_are_offered_once);
-    tcase_add_test(plans, lanes_and_modules_are_found_again);
-    tcase_add_test(plans, bytes_of_what_is_passed);
-    tcase_add_test(plans, what_is_written_follows_from_the_launches);
-    tcase_add_test(plans, only_a_tolerance_of_the_serial_run_lets_bits_differ);
-    tcase_add_test(plans, a_launch_becomes_its_configuration);
-    tcase_add_test(plans, a_plan_that_this_machine_cannot_hold_is_refused);
-    tcase_add_test(plans, references_see_offsets_and_views);
-    suite_add_tcase(suite, plans);
-    tcase_add_checked_fixture(jobs, setup, teardown);
-    tcase_add_test(jobs, a_job_compares_each_mode);
-    tcase_add_loop_test(jobs, what_nothing_writes_is_left_alone, 0,
-                        (int)(sizeof chains_that_write / sizeof *chains_that_write));
-    tcase_add_test(jobs, a_job_runs_the_modes_that_are_asked_for);
-    tcase_add_loop_test(jobs, a_job_tells_what_is_not_expected, 0,
-                        (int)(sizeof allowances / sizeof *allowances));
-    tcase_add_test(jobs, jobs_share_the_serial_run);
-    tcase_add_test(jobs, a_buffer_that_nobody_wrote_is_found);
-    tcase_add_test(jobs, dumps_are_what_the_last_mode_left);
-    suite_add_tcase(suite, jobs);
-
-    return run_suite(suite);
+    return run_suite(make_suite("plan"));
 }

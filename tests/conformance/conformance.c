@@ -388,21 +388,6 @@ uint64_t next_random(uint64_t *state)
     return mixed ^ (mixed >> 31);
 }
 
-void add_cases(Suite *suite, const char *name, void (*setup)(void), void (*teardown)(void),
-               const conformance_case *cases, size_t count)
-{
-    TCase *item = tcase_create(name);
-
-    tcase_add_checked_fixture(item, setup, teardown);
-    for (size_t i = 0; i < count; i++) {
-        if (cases[i].count)
-            tcase_add_loop_test(item, cases[i].test, 0, cases[i].count);
-        else
-            tcase_add_test(item, cases[i].test);
-    }
-    suite_add_tcase(suite, item);
-}
-
 int main(void)
 {
     Suite *(*const suites[])(void) = {

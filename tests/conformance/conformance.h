@@ -18,6 +18,7 @@
 #include "cuda/abi_opaque.h"
 #include "cuda/driver_rows.h"
 #include "emulator/abi.h"
+#include "suite.h"
 
 /* ---- entry points ---- */
 
@@ -145,15 +146,6 @@ bool is_instruction_seen(int op);
 void report_differences(void);
 
 /* ---- one suite a file ---- */
-
-typedef struct conformance_case {
-    const TTest *test;
-    int count; /* of a loop; 0: none */
-} conformance_case;
-
-/* Adds cases to a new TCase of the suite. */
-void add_cases(Suite *suite, const char *name, void (*setup)(void), void (*teardown)(void),
-               const conformance_case *cases, size_t count);
 
 Suite *device_suite(void);
 Suite *devices_suite(void);

@@ -540,7 +540,9 @@ static void run_row(gd_CUfunction function, const struct row *row, gd_CUdevicept
     check_row(row, operands, results);
 }
 
-START_TEST(exact_instructions)
+TEST_GROUP(arithmetic, setup_context, teardown_context);
+
+TEST(arithmetic, exact_instructions)
 {
     enum { ROOM = 1 << 20 };
     builder to = {.text = calloc(1, ROOM), .room = ROOM};
@@ -561,7 +563,6 @@ START_TEST(exact_instructions)
     release(out);
     free(to.text);
 }
-END_TEST
 
 /* ---- approximations ---- */
 
@@ -589,7 +590,7 @@ static double exact_of(const struct approximation *item, double x)
     return strstr(item->text, "rsqrt") ? 1 / sqrt(x) : 1 / x;
 }
 
-START_TEST(approximate_instructions)
+LOOP_TEST(arithmetic, approximate_instructions, COUNT_OF(approximations))
 {
     enum { N = 512 };
     const struct approximation *item = &approximations[_i];
@@ -627,14 +628,8 @@ START_TEST(approximate_instructions)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
 Suite *arithmetic_suite(void)
 {
-    const conformance_case cases[] = {{exact_instructions, 0},
-                                      {approximate_instructions, COUNT_OF(approximations)}};
-    Suite *suite = suite_create("arithmetic");
-
-    add_cases(suite, "arithmetic", setup_context, teardown_context, cases, COUNT_OF(cases));
-    return suite;
+    return make_suite("arithmetic");
 }

@@ -30,7 +30,9 @@ static uint32_t word_at(gd_CUdeviceptr address)
     return word;
 }
 
-START_TEST(work_is_captured)
+TEST_GROUP(capture, setup, teardown);
+
+TEST(capture, work_is_captured)
 {
     gd_CUgraph graph = NULL;
     gd_CUgraphExec executable = NULL;
@@ -56,9 +58,8 @@ START_TEST(work_is_captured)
     expect(word_at(b) == 77);
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
-START_TEST(captures_of_the_first_version)
+TEST(capture, captures_of_the_first_version)
 {
     gd_CUgraph graph = NULL;
 
@@ -69,9 +70,8 @@ START_TEST(captures_of_the_first_version)
     good(cuStreamEndCapture, (stream, &graph));
     good(cuGraphDestroy, (graph));
 }
-END_TEST
 
-START_TEST(facts_of_captures)
+TEST(capture, facts_of_captures)
 {
     gd_CUgraph graph = NULL, seen = NULL;
     gd_CUstreamCaptureStatus status = 99;
@@ -95,7 +95,6 @@ START_TEST(facts_of_captures)
     bad(ERROR_INVALID_VALUE, cuStreamGetCaptureInfo_v3,
         (stream, NULL, &id, NULL, NULL, NULL, NULL));
 }
-END_TEST
 
 static atomic_int ended_objects;
 
@@ -114,7 +113,7 @@ static bool have_ended(int count)
 
 /* A captured graph owns references to user objects, and its clones and executables have their
  * own. */
-START_TEST(user_objects_of_captures)
+TEST(capture, user_objects_of_captures)
 {
     gd_CUgraph graph = NULL, clone = NULL;
     gd_CUgraphExec executable = NULL;
@@ -137,12 +136,11 @@ START_TEST(user_objects_of_captures)
     good(cuGraphExecDestroy, (executable));
     expect(have_ended(1));
 }
-END_TEST
 
 /* A capture that fails has no graph, and what that owned has gone, though an event was recorded in
  * it: the capture is ended spoilt, ended before all is joined, or left by the stream that it began
  * in. */
-START_TEST(user_objects_of_failed_captures)
+LOOP_TEST(capture, user_objects_of_failed_captures, 3)
 {
     gd_CUstream begun = NULL, other = NULL;
     gd_CUevent event = NULL;
@@ -177,7 +175,6 @@ START_TEST(user_objects_of_failed_captures)
     if (begun)
         good(cuStreamDestroy_v2, (begun));
 }
-END_TEST
 
 static void stay(void *user)
 {
@@ -186,7 +183,7 @@ static void stay(void *user)
 }
 
 /* What a launch that is under way may use stays, though its executable is ended, or updated. */
-START_TEST(user_objects_of_launches)
+LOOP_TEST(capture, user_objects_of_launches, 2)
 {
     gd_CUgraph graph[2] = {NULL, NULL};
     gd_CUgraphExec executable = NULL;
@@ -219,9 +216,8 @@ START_TEST(user_objects_of_launches)
     if (_i == 0)
         good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
-START_TEST(counts_of_user_objects)
+TEST(capture, counts_of_user_objects)
 {
     gd_CUgraph graph = NULL;
     gd_CUuserObject object = NULL;
@@ -246,10 +242,9 @@ START_TEST(counts_of_user_objects)
     good(cuGraphDestroy, (graph));
     expect(have_ended(1));
 }
-END_TEST
 
 /* What the next captured node will depend on. */
-START_TEST(tips_of_captures)
+TEST(capture, tips_of_captures)
 {
     gd_CUgraph graph = NULL;
     gd_CUstreamCaptureStatus status = 99;
@@ -268,9 +263,8 @@ START_TEST(tips_of_captures)
     good(cuStreamEndCapture, (stream, &graph));
     good(cuGraphDestroy, (graph));
 }
-END_TEST
 
-START_TEST(captures_into_graphs)
+TEST(capture, captures_into_graphs)
 {
     gd_CUgraph graph = NULL, ended = NULL;
     gd_CUgraphNode first = NULL, nodes[4];
@@ -292,10 +286,9 @@ START_TEST(captures_into_graphs)
     good(cuGraphDestroy, (graph));
     bad(ERROR_INVALID_VALUE, cuStreamBeginCaptureToGraph, (stream, NULL, NULL, NULL, 0, 0));
 }
-END_TEST
 
 /* Fork by an event, join by another. */
-START_TEST(captures_fork_and_join)
+TEST(capture, captures_fork_and_join)
 {
     gd_CUstream other = NULL;
     gd_CUevent fork_event = NULL, join = NULL;
@@ -331,10 +324,9 @@ START_TEST(captures_fork_and_join)
     good(cuEventDestroy_v2, (join));
     good(cuStreamDestroy_v2, (other));
 }
-END_TEST
 
 /* Ended at its origin, and at the stream that was forked off, which spoils it. */
-START_TEST(captures_that_are_not_joined)
+LOOP_TEST(capture, captures_that_are_not_joined, 2)
 {
     gd_CUstream other = NULL;
     gd_CUevent event = NULL;
@@ -356,10 +348,9 @@ START_TEST(captures_that_are_not_joined)
     good(cuEventDestroy_v2, (event));
     good(cuStreamDestroy_v2, (other));
 }
-END_TEST
 
 /* Waiting inside a capture is refused, and spoils it. */
-START_TEST(captures_forbid_waiting)
+TEST(capture, captures_forbid_waiting)
 {
     gd_CUgraph graph = NULL;
     gd_CUstreamCaptureStatus status = 99;
@@ -375,9 +366,8 @@ START_TEST(captures_forbid_waiting)
     bad(ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamQuery, (stream));
     bad(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (stream, &graph));
 }
-END_TEST
 
-START_TEST(captured_events_are_not_asked)
+TEST(capture, captured_events_are_not_asked)
 {
     gd_CUevent event = NULL;
     gd_CUgraph graph = NULL;
@@ -395,10 +385,9 @@ START_TEST(captured_events_are_not_asked)
     bad(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (stream, &graph));
     good(cuEventDestroy_v2, (event));
 }
-END_TEST
 
 /* An allocation is unsafe under a capture of mode global; the mode of the thread can be relaxed. */
-START_TEST(unsafe_calls)
+TEST(capture, unsafe_calls)
 {
     gd_CUgraph graph = NULL;
     gd_CUdeviceptr made = 0;
@@ -420,9 +409,8 @@ START_TEST(unsafe_calls)
     mode = 99;
     bad(ERROR_INVALID_VALUE, cuThreadExchangeStreamCaptureMode, (&mode));
 }
-END_TEST
 
-START_TEST(capture_errors)
+TEST(capture, capture_errors)
 {
     gd_CUgraph graph = NULL;
     gd_CUstreamCaptureStatus status = 0;
@@ -446,10 +434,9 @@ START_TEST(capture_errors)
     good(cuGraphDestroy, (graph));
     good(cuStreamDestroy_v2, (blocking));
 }
-END_TEST
 
 /* External event nodes keep their meaning outside of the capture. */
-START_TEST(external_events)
+TEST(capture, external_events)
 {
     gd_CUevent event = NULL;
     gd_CUgraph graph = NULL;
@@ -476,28 +463,8 @@ START_TEST(external_events)
     good(cuGraphDestroy, (graph));
     good(cuEventDestroy_v2, (event));
 }
-END_TEST
 
 Suite *capture_suite(void)
 {
-    const conformance_case cases[] = {{work_is_captured, 0},
-                                      {captures_of_the_first_version, 0},
-                                      {facts_of_captures, 0},
-                                      {user_objects_of_captures, 0},
-                                      {user_objects_of_failed_captures, 3},
-                                      {user_objects_of_launches, 2},
-                                      {counts_of_user_objects, 0},
-                                      {tips_of_captures, 0},
-                                      {captures_into_graphs, 0},
-                                      {captures_fork_and_join, 0},
-                                      {captures_that_are_not_joined, 2},
-                                      {captures_forbid_waiting, 0},
-                                      {captured_events_are_not_asked, 0},
-                                      {unsafe_calls, 0},
-                                      {capture_errors, 0},
-                                      {external_events, 0}};
-    Suite *suite = suite_create("capture");
-
-    add_cases(suite, "capture", setup, teardown, cases, COUNT_OF(cases));
-    return suite;
+    return make_suite("capture");
 }

@@ -163,7 +163,12 @@ static void launch(gd_CUgraphExec executable)
 
 /* ---- values ---- */
 
-START_TEST(if_and_else)
+TEST_GROUP(values, setup, teardown);
+TEST_GROUP(order, setup, teardown);
+TEST_GROUP(refusals, setup, teardown);
+TEST_GROUP(executables, setup, teardown);
+
+TEST(values, if_and_else)
 {
     for (unsigned initial = 0; initial < 3; initial++) {
         gd_CUgraph bodies[2], other = graph;
@@ -181,10 +186,9 @@ START_TEST(if_and_else)
         graph = other;
     }
 }
-END_TEST
 
 /* The kernel before it sets the value; kernels behind it run in any case. */
-START_TEST(an_if_behind_a_kernel)
+TEST(values, an_if_behind_a_kernel)
 {
     gd_CUgraph body;
     gd_CUgraphConditionalHandle handle = make_handle(graph, 0);
@@ -212,9 +216,8 @@ START_TEST(an_if_behind_a_kernel)
     expect(are_words(0, 1, 0));
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
-START_TEST(a_while_counts)
+TEST(values, a_while_counts)
 {
     gd_CUgraph body;
     gd_CUgraphConditionalHandle handle = make_handle(graph, 1);
@@ -232,9 +235,8 @@ START_TEST(a_while_counts)
         11, 11, 2)); /* the second launch finds 10 in the word, so its first round is its last */
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
-START_TEST(a_switch_chooses)
+TEST(values, a_switch_chooses)
 {
     for (uint32_t value = 0; value < 5; value++) {
         gd_CUgraph bodies[3], other = graph;
@@ -252,10 +254,9 @@ START_TEST(a_switch_chooses)
         graph = other;
     }
 }
-END_TEST
 
 /* With the flag, each launch begins with the initial value, whatever the launch before left. */
-START_TEST(values_begin_anew)
+TEST(values, values_begin_anew)
 {
     gd_CUgraph bodies[2];
     gd_CUgraphConditionalHandle handle = make_handle(graph, 0);
@@ -270,11 +271,10 @@ START_TEST(values_begin_anew)
     expect(are_words(0, 3, 0));
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
 /* A conditional node in a body, whose handle was made for the outermost graph or for the body; a
  * kernel inside of a graph in a node sets the value. */
-START_TEST(nested_nodes)
+TEST(values, nested_nodes)
 {
     gd_CUgraph body, inner[2], child = NULL;
     gd_CUgraphNode node = NULL, copy = NULL;
@@ -295,7 +295,6 @@ START_TEST(nested_nodes)
     good(cuGraphExecDestroy, (executable));
     good(cuGraphDestroy, (child));
 }
-END_TEST
 
 /* ---- order ---- */
 
@@ -310,7 +309,7 @@ static void expect_times(gd_CUdeviceptr times, bool overlaps)
 }
 
 /* Kernels overlap over a programmatic edge in a body, and not across its ends. */
-START_TEST(overlap_in_a_body)
+TEST(order, overlap_in_a_body)
 {
     const uint64_t spin = 50000;
     gd_CUdeviceptr times = allocate(8 * sizeof(uint64_t));
@@ -339,9 +338,8 @@ START_TEST(overlap_in_a_body)
     good(cuGraphExecDestroy, (executable));
     release(times);
 }
-END_TEST
 
-START_TEST(edges_at_conditional_nodes)
+TEST(order, edges_at_conditional_nodes)
 {
     gd_CUgraph body;
     gd_CUgraphNode first = add_count(graph, NULL, 0), second = add_count(graph, NULL, 1), inner,
@@ -363,11 +361,10 @@ START_TEST(edges_at_conditional_nodes)
     bad(ERROR_INVALID_VALUE, cuGraphAddDependencies_v2, (graph, &second, &inner, NULL, 1));
     bad(ERROR_INVALID_VALUE, cuGraphAddDependencies_v2, (body, &second, &inner, NULL, 1));
 }
-END_TEST
 
 /* ---- what is refused ---- */
 
-START_TEST(handles_are_checked)
+TEST(refusals, handles_are_checked)
 {
     gd_CUgraphConditionalHandle handle = 0;
     gd_CUgraph bodies[2], other = NULL;
@@ -396,9 +393,8 @@ START_TEST(handles_are_checked)
         (&node, other, NULL, NULL, 0, &params)); /* it has none */
     good(cuGraphDestroy, (other));
 }
-END_TEST
 
-START_TEST(counts_of_bodies_are_checked)
+TEST(refusals, counts_of_bodies_are_checked)
 {
     static const struct {
         int32_t type;
@@ -418,7 +414,6 @@ START_TEST(counts_of_bodies_are_checked)
             bad(ERROR_INVALID_VALUE, cuGraphAddNode_v2, (&node, graph, NULL, NULL, 0, &params));
     }
 }
-END_TEST
 
 static void do_nothing(void *user)
 {
@@ -426,7 +421,7 @@ static void do_nothing(void *user)
 }
 
 /* Bodies take any node; what cannot stand there is found when the graph is instantiated. */
-START_TEST(bodies_are_checked)
+TEST(refusals, bodies_are_checked)
 {
     static uint32_t pageable[4];
     gd_CUgraph body;
@@ -468,9 +463,8 @@ START_TEST(bodies_are_checked)
     good(cuGraphExecDestroy, (executable));
     good(cuEventDestroy_v2, (event));
 }
-END_TEST
 
-START_TEST(a_handle_needs_a_node)
+TEST(refusals, a_handle_needs_a_node)
 {
     gd_CUgraphExec executable = NULL;
     gd_CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
@@ -481,11 +475,10 @@ START_TEST(a_handle_needs_a_node)
     expect(params.result_out == GD_CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED);
     expect(!params.hErrNode_out);
 }
-END_TEST
 
 /* ---- executables ---- */
 
-START_TEST(one_executable_at_a_time)
+TEST(executables, one_executable_at_a_time)
 {
     gd_CUgraphExec executable, second = NULL;
     gd_CUgraph body, copy = NULL, other = NULL;
@@ -512,9 +505,8 @@ START_TEST(one_executable_at_a_time)
     expect(are_words(1, 1, 0));
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
-START_TEST(kernels_of_bodies_change)
+TEST(executables, kernels_of_bodies_change)
 {
     gd_CUgraph body;
     gd_CUdeviceptr address = words;
@@ -540,11 +532,10 @@ START_TEST(kernels_of_bodies_change)
     expect(are_words(0, 0, 0));
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
 /* An update takes kernels in bodies over, and the value to begin with; handles count from the start
  * in each graph, so that those of the other graph mean the same. */
-START_TEST(updates_with_conditional_nodes)
+TEST(executables, updates_with_conditional_nodes)
 {
     gd_CUgraphExecUpdateResultInfo info;
     gd_CUgraph body, other = NULL;
@@ -573,26 +564,8 @@ START_TEST(updates_with_conditional_nodes)
     }
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
 Suite *conditional_suite(void)
 {
-    const conformance_case values[] = {{if_and_else, 0},       {an_if_behind_a_kernel, 0},
-                                       {a_while_counts, 0},    {a_switch_chooses, 0},
-                                       {values_begin_anew, 0}, {nested_nodes, 0}};
-    const conformance_case orders[] = {{overlap_in_a_body, 0}, {edges_at_conditional_nodes, 0}};
-    const conformance_case refusals[] = {{handles_are_checked, 0},
-                                         {counts_of_bodies_are_checked, 0},
-                                         {bodies_are_checked, 0},
-                                         {a_handle_needs_a_node, 0}};
-    const conformance_case executables[] = {{one_executable_at_a_time, 0},
-                                            {kernels_of_bodies_change, 0},
-                                            {updates_with_conditional_nodes, 0}};
-    Suite *suite = suite_create("conditional");
-
-    add_cases(suite, "values", setup, teardown, values, COUNT_OF(values));
-    add_cases(suite, "order", setup, teardown, orders, COUNT_OF(orders));
-    add_cases(suite, "refusals", setup, teardown, refusals, COUNT_OF(refusals));
-    add_cases(suite, "executables", setup, teardown, executables, COUNT_OF(executables));
-    return suite;
+    return make_suite("conditional");
 }

@@ -46,9 +46,11 @@ static void check_words(const char *what, const uint32_t *got, const uint32_t *e
 
 /* ---- cp.async ---- */
 
+TEST_GROUP(copy, setup_context, teardown_context);
+
 /* 16 bytes whole, 16 of which 8 are taken, and 4 bytes; in two groups, the first of which is waited
  * for alone. */
-START_TEST(small_copies)
+TEST(copy, small_copies)
 {
     static const char text[] = BEGIN
         "    shl.b32 %r0, %t, 4;\n    add.u32 %r1, %room, %r0;\n    cvt.u64.u32 %d0, %r0;\n    "
@@ -74,10 +76,9 @@ START_TEST(small_copies)
     run_words(text, LANES, in, out, sizeof in);
     check_words("cp.async", out, expected, 256);
 }
-END_TEST
 
 /* The copies of all threads arrive at a barrier. */
-START_TEST(copies_arrive)
+TEST(copy, copies_arrive)
 {
     static const char text[] =
         BEGIN "    @%p0 mbarrier.init.shared.b64 [%bar], 32;\n    bar.sync 0;\n    shl.b32 %r0, "
@@ -98,11 +99,10 @@ START_TEST(copies_arrive)
     run_words(text, LANES, in, out, sizeof in);
     check_words("cp.async.mbarrier.arrive", out, expected, 128);
 }
-END_TEST
 
 /* ---- cp.async.bulk ---- */
 
-START_TEST(bulk_copies)
+TEST(copy, bulk_copies)
 {
     static const char text[] =
         BEGIN "    @%p0 mbarrier.init.shared::cta.b64 [%bar], 1;\n    "
@@ -130,10 +130,9 @@ START_TEST(bulk_copies)
     run_words(text, 256, in, out, sizeof in);
     check_words("cp.async.bulk", out, expected, 256);
 }
-END_TEST
 
 /* What is there already, 0, and the numbers of the threads, twice. */
-START_TEST(bulk_reductions)
+TEST(copy, bulk_reductions)
 {
     static const char text[] = BEGIN
         "    mad.lo.u32 %r1, %t, 4, %room;\n    st.shared.u32 [%r1], %t;\n    fence.proxy.async;\n "
@@ -149,12 +148,11 @@ START_TEST(bulk_reductions)
     run_words(text, LANES, in, out, sizeof in);
     check_words("cp.reduce.async.bulk", out, expected, LANES);
 }
-END_TEST
 
 /* ---- mbarriers ---- */
 
 /* One thread takes a barrier of three arrivals and sixteen bytes through two phases. */
-START_TEST(phases)
+TEST(copy, phases)
 {
     static const char text[] = BEGIN
         "    mbarrier.init.shared.b64 [%bar], 3;\n    mbarrier.arrive.shared.b64 %d0, [%bar];\n"
@@ -185,7 +183,6 @@ START_TEST(phases)
     run_words(text, 1, in, out, sizeof in);
     check_words("mbarrier", out, expected, 7);
 }
-END_TEST
 
 /* ---- matrices ---- */
 
@@ -205,7 +202,7 @@ static uint32_t two_of(const uint16_t *matrix, uint32_t lane, bool transposed)
 
 /* Four matrices of 8 by 8: loaded, loaded transposed, one transposed in registers, and stored
  * elsewhere. */
-START_TEST(matrix_moves)
+TEST(copy, matrix_moves)
 {
     enum { WORDS = 13 };
     static const char text[] =
@@ -249,7 +246,6 @@ START_TEST(matrix_moves)
     run_words(text, LANES, in, out, sizeof in);
     check_words("ldmatrix", out, expected, COUNT_OF(out));
 }
-END_TEST
 
 /* Whole numbers from -8 to 7, which every form holds and adds without rounding. */
 static int small_number(uint64_t *random)
@@ -326,7 +322,7 @@ static uint32_t result_bits(const struct product *form, int sum)
     return bits;
 }
 
-START_TEST(matrix_products)
+LOOP_TEST(copy, matrix_products, COUNT_OF(products))
 {
     const struct product *form = &products[_i];
     uint32_t in[LANES * 12] = {0}, out[LANES * 12], expected[LANES * 4];
@@ -368,19 +364,8 @@ START_TEST(matrix_products)
     run_words(text, LANES, in, out, sizeof in);
     check_words(form->instruction, out, expected, COUNT_OF(expected));
 }
-END_TEST
 
 Suite *copy_suite(void)
 {
-    const conformance_case cases[] = {{small_copies, 0},
-                                      {copies_arrive, 0},
-                                      {bulk_copies, 0},
-                                      {bulk_reductions, 0},
-                                      {phases, 0},
-                                      {matrix_moves, 0},
-                                      {matrix_products, COUNT_OF(products)}};
-    Suite *suite = suite_create("copy");
-
-    add_cases(suite, "copy", setup_context, teardown_context, cases, COUNT_OF(cases));
-    return suite;
+    return make_suite("copy");
 }

@@ -28,8 +28,10 @@ static bool lacks_device(entry_id id)
            !on_emulator && raw(cuDeviceGetCount, (&count)) == GD_CUDA_SUCCESS && count < 2;
 }
 
+TEST_GROUP(coverage, setup_driver, teardown_driver);
+
 /* Some errors are undefined on a real driver, so that only the emulator is held to have each. */
-START_TEST(every_entry_point_has_a_case)
+TEST(coverage, every_entry_point_has_a_case)
 {
     if (!is_whole_run())
         return;
@@ -44,20 +46,18 @@ START_TEST(every_entry_point_has_a_case)
         }
     }
 }
-END_TEST
 
 /* Programs that link with the driver find the exported names. */
-START_TEST(every_entry_point_is_exported)
+TEST(coverage, every_entry_point_is_exported)
 {
     for (size_t i = 0; i < COUNT_OF(entries); i++) {
         if (!is_exported(entries[i].symbol))
             driver_differs(entries[i].symbol, __FILE__, __LINE__);
     }
 }
-END_TEST
 
 /* A program that was linked with a toolkit's stub does not start where one symbol is missing. */
-START_TEST(every_symbol_of_a_driver_is_exported)
+TEST(coverage, every_symbol_of_a_driver_is_exported)
 {
     static const char *const symbols[] = {
 #define WITH_NONE(symbol) #symbol
@@ -74,7 +74,6 @@ START_TEST(every_symbol_of_a_driver_is_exported)
             driver_differs(symbols[i], __FILE__, __LINE__);
     }
 }
-END_TEST
 
 static const struct {
     const char *symbol, *name;
@@ -87,7 +86,7 @@ static const struct {
 };
 
 /* Entry points by name only. They take no arguments there; a real driver's do. */
-START_TEST(the_rest_is_not_supported)
+TEST(coverage, the_rest_is_not_supported)
 {
     if (DIFFERS(UNSUPPORTED_ENTRIES))
         return;
@@ -105,7 +104,6 @@ START_TEST(the_rest_is_not_supported)
                       unsupported[i].symbol);
     }
 }
-END_TEST
 
 /* Instructions that have no case, because the emulator does not carry them out. */
 static const char *const without_case[] = {
@@ -123,7 +121,7 @@ static bool is_without_case(const char *name)
     return false;
 }
 
-START_TEST(every_instruction_has_a_case)
+TEST(coverage, every_instruction_has_a_case)
 {
     static const char *const names[] = {
 #define GD_OP(identifier, name, control, memory, sync) name,
@@ -138,17 +136,8 @@ START_TEST(every_instruction_has_a_case)
             driver_differs(names[i], __FILE__, __LINE__);
     }
 }
-END_TEST
 
 Suite *coverage_suite(void)
 {
-    const conformance_case cases[] = {{every_entry_point_has_a_case, 0},
-                                      {every_entry_point_is_exported, 0},
-                                      {every_symbol_of_a_driver_is_exported, 0},
-                                      {the_rest_is_not_supported, 0},
-                                      {every_instruction_has_a_case, 0}};
-    Suite *suite = suite_create("coverage");
-
-    add_cases(suite, "coverage", setup_driver, teardown_driver, cases, COUNT_OF(cases));
-    return suite;
+    return make_suite("coverage");
 }

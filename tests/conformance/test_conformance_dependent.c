@@ -36,7 +36,7 @@ static const char text[] = PTX_HEAD HEAD_OF("step") TRIGGER WAIT ADD_ONE
     "%after;\n"
     "    ld.param.u64 %in, [in];\n    ld.param.u64 %out, [out];\n    ld.volatile.global.u32 "
     "%before, [%in];\n" WAIT "    ld.volatile.global.u32 %after, [%in];\n    st.global.v2.u32 "
-                             "[%out], {%before, %after};\n    ret;\n}\n";
+    "[%out], {%before, %after};\n    ret;\n}\n";
 
 static gd_CUmodule module;
 static gd_CUdeviceptr buffers[LINKS + 1];
@@ -110,24 +110,26 @@ static void launch_chain(const char *producer, bool dependent)
     }
 }
 
-START_TEST(streams_serialize_programmatically)
+TEST_GROUP(streams, setup, teardown);
+TEST_GROUP(graphs, setup, teardown);
+TEST_GROUP(events, setup, teardown);
+
+LOOP_TEST(streams, streams_serialize_programmatically, COUNT_OF(producers))
 {
     reset_buffers();
     launch_chain(producers[_i], true);
     check_buffer(buffers[LINKS], LINKS);
 }
-END_TEST
 
-START_TEST(the_attribute_may_be_off)
+LOOP_TEST(streams, the_attribute_may_be_off, COUNT_OF(producers))
 {
     reset_buffers();
     launch_chain(producers[_i], false);
     check_buffer(buffers[LINKS], LINKS);
 }
-END_TEST
 
 /* After the wait the producer's word is there, whatever was seen before it. */
-START_TEST(wait_makes_data_visible)
+TEST(streams, wait_makes_data_visible)
 {
     gd_CUlaunchAttribute attribute = serialization();
     uint32_t seen[2] = {0, 0};
@@ -142,10 +144,9 @@ START_TEST(wait_makes_data_visible)
     printf("overlap in a stream: %s\n", seen[0] == 1000 ? "seen" : "not seen");
     fflush(stdout);
 }
-END_TEST
 
 /* Without the attribute the second kernel begins when the first has ended. */
-START_TEST(plain_launches_do_not_overlap)
+TEST(streams, plain_launches_do_not_overlap)
 {
     uint32_t seen[2] = {0, 0};
 
@@ -157,10 +158,9 @@ START_TEST(plain_launches_do_not_overlap)
     ck_assert_uint_eq(seen[0], 1);
     ck_assert_uint_eq(seen[1], 1);
 }
-END_TEST
 
 /* A fill between two kernels ends the overlap. */
-START_TEST(a_fill_between_serializes)
+TEST(streams, a_fill_between_serializes)
 {
     gd_CUlaunchAttribute attribute = serialization();
     uint32_t seen[2] = {0, 0};
@@ -173,7 +173,6 @@ START_TEST(a_fill_between_serializes)
     read_back(seen, buffers[2], sizeof seen);
     ck_assert_uint_eq(seen[0], 1);
 }
-END_TEST
 
 /* ---- captures and graphs ---- */
 
@@ -187,7 +186,7 @@ static gd_CUgraph captured(const char *producer, bool dependent)
     return graph;
 }
 
-START_TEST(captures_make_programmatic_edges)
+TEST(graphs, captures_make_programmatic_edges)
 {
     gd_CUgraphNode from[LINKS], to[LINKS];
     gd_CUgraphEdgeData data[LINKS];
@@ -214,9 +213,8 @@ START_TEST(captures_make_programmatic_edges)
     good(cuGraphExecDestroy, (executable));
     good(cuGraphDestroy, (graph));
 }
-END_TEST
 
-START_TEST(captures_without_it_make_ordinary_edges)
+TEST(graphs, captures_without_it_make_ordinary_edges)
 {
     gd_CUgraphNode from[LINKS], to[LINKS];
     size_t count = LINKS;
@@ -226,10 +224,9 @@ START_TEST(captures_without_it_make_ordinary_edges)
     ck_assert_uint_eq(count, LINKS - 1);
     good(cuGraphDestroy, (graph));
 }
-END_TEST
 
 /* Edges by hand, from each port. */
-START_TEST(explicit_edges)
+LOOP_TEST(graphs, explicit_edges, 3)
 {
     static const gd_CUgraphEdgeData kinds[] = {
         {0}, {.from_port = 1, .type = 1}, {.from_port = 2, .type = 1}};
@@ -267,7 +264,6 @@ START_TEST(explicit_edges)
     good(cuGraphExecDestroy, (executable));
     good(cuGraphDestroy, (graph));
 }
-END_TEST
 
 /* ---- events ---- */
 
@@ -286,7 +282,7 @@ static gd_CUlaunchAttribute event_attribute(gd_CUevent event, int form)
 /* The consumer, in another stream, is launched behind the event; its wait covers the producer when
  * the dependency is programmatic, so that it is asked only where that holds: in a captured
  * graph. */
-START_TEST(events_make_edges)
+LOOP_TEST(events, events_make_edges, 3)
 {
     static const unsigned char ports[] = {1, 2, 2};
     gd_CUstream other = NULL;
@@ -317,10 +313,9 @@ START_TEST(events_make_edges)
     good(cuEventDestroy_v2, (join));
     good(cuStreamDestroy_v2, (other));
 }
-END_TEST
 
 /* In streams: the event is reached, and what waits for it runs. */
-START_TEST(events_of_launches_are_reached)
+LOOP_TEST(events, events_of_launches_are_reached, 3)
 {
     gd_CUstream other = NULL;
     gd_CUevent event = NULL;
@@ -340,9 +335,8 @@ START_TEST(events_of_launches_are_reached)
     good(cuEventDestroy_v2, (event));
     good(cuStreamDestroy_v2, (other));
 }
-END_TEST
 
-START_TEST(events_of_launches_have_no_timing)
+LOOP_TEST(events, events_of_launches_have_no_timing, 3)
 {
     gd_CUevent timed = NULL;
     gd_CUdeviceptr in = buffers[0], out = buffers[1];
@@ -368,25 +362,8 @@ START_TEST(events_of_launches_have_no_timing)
     expect(result != GD_CUDA_SUCCESS);
     good(cuEventDestroy_v2, (timed));
 }
-END_TEST
 
 Suite *dependent_suite(void)
 {
-    const conformance_case streams[] = {{streams_serialize_programmatically, COUNT_OF(producers)},
-                                        {the_attribute_may_be_off, COUNT_OF(producers)},
-                                        {wait_makes_data_visible, 0},
-                                        {plain_launches_do_not_overlap, 0},
-                                        {a_fill_between_serializes, 0}};
-    const conformance_case graphs[] = {{captures_make_programmatic_edges, 0},
-                                       {captures_without_it_make_ordinary_edges, 0},
-                                       {explicit_edges, 3}};
-    const conformance_case events[] = {{events_make_edges, 3},
-                                       {events_of_launches_are_reached, 3},
-                                       {events_of_launches_have_no_timing, 3}};
-    Suite *suite = suite_create("dependent launch");
-
-    add_cases(suite, "streams", setup, teardown, streams, COUNT_OF(streams));
-    add_cases(suite, "graphs", setup, teardown, graphs, COUNT_OF(graphs));
-    add_cases(suite, "events", setup, teardown, events, COUNT_OF(events));
-    return suite;
+    return make_suite("dependent launch");
 }

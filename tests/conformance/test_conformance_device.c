@@ -3,7 +3,12 @@
 
 /* ---- the driver and its device ---- */
 
-START_TEST(before_init)
+TEST_GROUP(before_cuInit, NULL, teardown_driver);
+TEST_GROUP(device, setup_driver, teardown_driver);
+TEST_GROUP(contexts, setup_driver, teardown_driver);
+TEST_GROUP(context, setup_context, teardown_context);
+
+TEST(before_cuInit, before_init)
 {
     int count = 0;
     gd_CUcontext current = NULL;
@@ -17,9 +22,8 @@ START_TEST(before_init)
     good(cuDeviceGetCount, (&count));
     expect(count >= 1);
 }
-END_TEST
 
-START_TEST(versions)
+TEST(device, versions)
 {
     int version = 0;
 
@@ -27,9 +31,8 @@ START_TEST(versions)
     expect(version >= 12030);
     bad(ERROR_INVALID_VALUE, cuDriverGetVersion, (NULL));
 }
-END_TEST
 
-START_TEST(results_have_words)
+TEST(device, results_have_words)
 {
     const char *text = NULL;
 
@@ -47,10 +50,9 @@ START_TEST(results_have_words)
     bad(ERROR_INVALID_VALUE, cuGetErrorString, (12345, &text));
     expect(text == NULL);
 }
-END_TEST
 
 /* Every CUresult of cuda.h 13.0 has its name. */
-START_TEST(every_result_has_its_name)
+TEST(device, every_result_has_its_name)
 {
     static const struct {
         gd_CUresult value;
@@ -69,9 +71,8 @@ START_TEST(every_result_has_its_name)
         expect(text && *text);
     }
 }
-END_TEST
 
-START_TEST(device_facts)
+TEST(device, device_facts)
 {
     char name[128] = "", shorter[5] = "";
     int major = 0, minor = 0, value = 0, count = 0;
@@ -102,10 +103,9 @@ START_TEST(device_facts)
     bad(ERROR_INVALID_VALUE, cuDeviceGetAttribute, (&value, 0, device));
     bad(ERROR_INVALID_DEVICE, cuDeviceGetAttribute, (&value, 1, count));
 }
-END_TEST
 
 /* What PTX and the programming guide fix for compute capability 9.0. */
-START_TEST(limits_of_the_architecture)
+TEST(device, limits_of_the_architecture)
 {
     expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 32);
     expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 1024);
@@ -129,9 +129,8 @@ START_TEST(limits_of_the_architecture)
     expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY) == 65536);
     expect(device_attribute(GD_CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS) == 1);
 }
-END_TEST
 
-START_TEST(device_identity)
+TEST(device, device_identity)
 {
     gd_CUuuid uuid, again;
     char bus[32] = "";
@@ -157,9 +156,8 @@ START_TEST(device_identity)
     good(cuDeviceCanAccessPeer, (&can, device, device));
     expect(can == 0);
 }
-END_TEST
 
-START_TEST(names_and_versions)
+TEST(device, names_and_versions)
 {
     void *function = NULL, *other = NULL;
     int status = -1;
@@ -181,11 +179,10 @@ START_TEST(names_and_versions)
     bad(ERROR_INVALID_VALUE, cuGetProcAddress_v2, (NULL, &other, 12000, 0, &status));
     bad(ERROR_INVALID_VALUE, cuGetProcAddress_v2, ("cuInit", NULL, 12000, 0, &status));
 }
-END_TEST
 
 /* ---- the primary context ---- */
 
-START_TEST(primary_context)
+TEST(contexts, primary_context)
 {
     gd_CUcontext first = NULL, second = NULL;
     unsigned flags = 99;
@@ -212,9 +209,8 @@ START_TEST(primary_context)
     bad(ERROR_INVALID_DEVICE, cuDevicePrimaryCtxRelease_v2, (1000));
     bad(ERROR_INVALID_DEVICE, cuDevicePrimaryCtxGetState, (1000, &flags, &active));
 }
-END_TEST
 
-START_TEST(primary_context_flags)
+TEST(contexts, primary_context_flags)
 {
     gd_CUcontext primary = NULL;
     unsigned flags = 0;
@@ -238,9 +234,8 @@ START_TEST(primary_context_flags)
     bad(ERROR_INVALID_VALUE, cuDevicePrimaryCtxSetFlags_v2, (device, 0x10000));
     bad(ERROR_INVALID_DEVICE, cuDevicePrimaryCtxSetFlags_v2, (1000, 0));
 }
-END_TEST
 
-START_TEST(primary_context_reset)
+TEST(contexts, primary_context_reset)
 {
     gd_CUcontext primary = NULL;
     unsigned flags = 0;
@@ -254,11 +249,10 @@ START_TEST(primary_context_reset)
     bad(ERROR_INVALID_DEVICE, cuDevicePrimaryCtxReset, (1000));
     bad(ERROR_INVALID_DEVICE, cuDevicePrimaryCtxReset_v2, (1000));
 }
-END_TEST
 
 /* ---- contexts ---- */
 
-START_TEST(contexts_are_made_current)
+TEST(contexts, contexts_are_made_current)
 {
     gd_CUcontext made = NULL, current = NULL;
     unsigned flags = 0;
@@ -289,9 +283,8 @@ START_TEST(contexts_are_made_current)
     expect(current == NULL);
     bad(ERROR_INVALID_VALUE, cuCtxGetCurrent, (NULL));
 }
-END_TEST
 
-START_TEST(contexts_of_each_version)
+TEST(contexts, contexts_of_each_version)
 {
     gd_CUcontext made = NULL;
 
@@ -312,9 +305,8 @@ START_TEST(contexts_of_each_version)
     bad(ERROR_INVALID_VALUE, cuCtxDestroy_v2, (NULL));
     bad(ERROR_INVALID_VALUE, cuCtxPushCurrent_v2, (NULL));
 }
-END_TEST
 
-START_TEST(primary_context_is_not_destroyed)
+TEST(contexts, primary_context_is_not_destroyed)
 {
     gd_CUcontext primary = NULL;
 
@@ -322,9 +314,8 @@ START_TEST(primary_context_is_not_destroyed)
     bad(ERROR_INVALID_CONTEXT, cuCtxDestroy_v2, (primary));
     good(cuDevicePrimaryCtxRelease_v2, (device));
 }
-END_TEST
 
-START_TEST(context_facts)
+TEST(context, context_facts)
 {
     unsigned version = 0, flags = 0;
     unsigned long long id = 0, again = 0;
@@ -354,9 +345,8 @@ START_TEST(context_facts)
     good(cuCtxSynchronize_v2, (context));
     good(cuCtxSynchronize_v2, (NULL));
 }
-END_TEST
 
-START_TEST(context_limits)
+TEST(context, context_limits)
 {
     size_t value = 0, changed = 0;
     int least = 99, greatest = 99;
@@ -387,11 +377,10 @@ START_TEST(context_limits)
     good(cuCtxSetCacheConfig, (0));
     bad(ERROR_INVALID_VALUE, cuCtxSetCacheConfig, (17));
 }
-END_TEST
 
 /* What kernels take by malloc is theirs: it lives on between launches, and no call of the driver
  * frees or copies it. */
-START_TEST(kernels_have_a_heap)
+TEST(context, kernels_have_a_heap)
 {
     static const char text[] = PTX_HEAD
         ".extern .func (.param .b64 r) malloc(.param .b64 v);\n.extern .func free(.param .b64 v);\n"
@@ -453,9 +442,8 @@ START_TEST(kernels_have_a_heap)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(nothing_works_without_a_context)
+TEST(contexts, nothing_works_without_a_context)
 {
     size_t value = 0;
     unsigned flags = 0;
@@ -476,9 +464,8 @@ START_TEST(nothing_works_without_a_context)
     bad(ERROR_INVALID_CONTEXT, cuStreamCreate, (&made, 0));
     bad(ERROR_INVALID_CONTEXT, cuMemGetInfo_v2, (&value, &value));
 }
-END_TEST
 
-START_TEST(destroyed_contexts_are_refused)
+TEST(contexts, destroyed_contexts_are_refused)
 {
     gd_CUcontext made = NULL;
     unsigned long long id = 0;
@@ -492,31 +479,8 @@ START_TEST(destroyed_contexts_are_refused)
     bad(ERROR_INVALID_CONTEXT, cuCtxSetCurrent, (made));
     bad(ERROR_CONTEXT_IS_DESTROYED, cuCtxGetId, (made, &id));
 }
-END_TEST
 
 Suite *device_suite(void)
 {
-    const conformance_case bare[] = {{before_init, 0}};
-    const conformance_case device_cases[] = {
-        {versions, 0},          {results_have_words, 0},
-        {device_facts, 0},      {every_result_has_its_name, 0},
-        {device_identity, 0},   {limits_of_the_architecture, 0},
-        {names_and_versions, 0}};
-    const conformance_case contexts[] = {{primary_context, 0},
-                                         {primary_context_flags, 0},
-                                         {primary_context_reset, 0},
-                                         {contexts_are_made_current, 0},
-                                         {contexts_of_each_version, 0},
-                                         {primary_context_is_not_destroyed, 0},
-                                         {nothing_works_without_a_context, 0},
-                                         {destroyed_contexts_are_refused, 0}};
-    const conformance_case facts[] = {
-        {context_facts, 0}, {context_limits, 0}, {kernels_have_a_heap, 0}};
-    Suite *suite = suite_create("device");
-
-    add_cases(suite, "before cuInit", NULL, teardown_driver, bare, COUNT_OF(bare));
-    add_cases(suite, "device", setup_driver, teardown_driver, device_cases, COUNT_OF(device_cases));
-    add_cases(suite, "contexts", setup_driver, teardown_driver, contexts, COUNT_OF(contexts));
-    add_cases(suite, "context", setup_context, teardown_context, facts, COUNT_OF(facts));
-    return suite;
+    return make_suite("device");
 }

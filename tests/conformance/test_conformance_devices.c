@@ -115,7 +115,10 @@ static void enable_both(void)
     good(cuCtxEnablePeerAccess, (contexts[1], 0));
 }
 
-START_TEST(devices_are_told_apart)
+TEST_GROUP(two_devices, setup_devices, teardown_devices);
+TEST_GROUP(faults_of_two_devices, setup_devices, teardown_driver);
+
+TEST(two_devices, devices_are_told_apart)
 {
     gd_CUuuid one, other;
     char first[32], last[32];
@@ -141,9 +144,8 @@ START_TEST(devices_are_told_apart)
     expect(found == second);
     expect(contexts[0] != contexts[1]);
 }
-END_TEST
 
-START_TEST(memory_belongs_to_a_device)
+TEST(two_devices, memory_belongs_to_a_device)
 {
     int ordinal = -1;
     size_t before[2], after[2], total;
@@ -165,9 +167,8 @@ START_TEST(memory_belongs_to_a_device)
     expect(before[0] - after[0] < 64 << 20);
     release_on(1, memory);
 }
-END_TEST
 
-START_TEST(access_is_enabled_and_disabled)
+TEST(two_devices, access_is_enabled_and_disabled)
 {
     gd_CUcontext unknown = NULL;
     int can = 0, value = -1;
@@ -191,10 +192,9 @@ START_TEST(access_is_enabled_and_disabled)
     bad(ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess, (contexts[1]));
     good(cuCtxEnablePeerAccess, (contexts[1], 0));
 }
-END_TEST
 
 /* One way alone: the second device has no access to the first one's memory by that. */
-START_TEST(kernels_reach_a_peer)
+TEST(two_devices, kernels_reach_a_peer)
 {
     if (is_alone())
         return;
@@ -208,10 +208,9 @@ START_TEST(kernels_reach_a_peer)
     release_on(1, far);
     release_on(0, near);
 }
-END_TEST
 
 /* The last case of its process: the context is lost. */
-START_TEST(access_that_was_not_enabled_is_a_fault)
+TEST(faults_of_two_devices, access_that_was_not_enabled_is_a_fault)
 {
     if (is_alone())
         return;
@@ -223,9 +222,8 @@ START_TEST(access_that_was_not_enabled_is_a_fault)
     good(cuStreamSynchronize, (streams[1]));
     expect(read_one(far) == 1);
 }
-END_TEST
 
-START_TEST(copies_need_no_access)
+TEST(two_devices, copies_need_no_access)
 {
     if (is_alone())
         return;
@@ -252,9 +250,8 @@ START_TEST(copies_need_no_access)
     release_on(1, far);
     release_on(0, near);
 }
-END_TEST
 
-START_TEST(streams_wait_for_another_device)
+TEST(two_devices, streams_wait_for_another_device)
 {
     gd_CUevent done = NULL, there = NULL;
     float time = 0;
@@ -285,10 +282,9 @@ START_TEST(streams_wait_for_another_device)
     release_on(1, far);
     release_on(0, near);
 }
-END_TEST
 
 /* Which kernel is handed in first makes no difference: both run at a time. */
-START_TEST(kernels_of_two_devices_wait_for_each_other)
+TEST(two_devices, kernels_of_two_devices_wait_for_each_other)
 {
     if (is_alone())
         return;
@@ -313,10 +309,9 @@ START_TEST(kernels_of_two_devices_wait_for_each_other)
     release_on(1, out);
     release_on(0, near);
 }
-END_TEST
 
 /* A graph of kernels of both devices, captured and built. */
-START_TEST(graphs_have_nodes_on_two_devices)
+TEST(two_devices, graphs_have_nodes_on_two_devices)
 {
     gd_CUgraph graph = NULL;
     gd_CUgraphExec executable = NULL;
@@ -372,10 +367,9 @@ START_TEST(graphs_have_nodes_on_two_devices)
     release_on(1, far);
     release_on(0, near);
 }
-END_TEST
 
 /* A library's kernel has code, and variables, on each device. */
-START_TEST(libraries_have_code_on_each_device)
+TEST(two_devices, libraries_have_code_on_each_device)
 {
     static const char image[] = PTX_HEAD
         ".visible .global .u32 mark = 5;\n"
@@ -404,7 +398,6 @@ START_TEST(libraries_have_code_on_each_device)
     expect(places[0] != places[1]);
     good(cuLibraryUnload, (library));
 }
-END_TEST
 
 /* ---- virtual memory ---- */
 
@@ -433,7 +426,7 @@ static void let(gd_CUdevice at, gd_CUdeviceptr address, size_t bytes)
     good(cuMemSetAccess, (address, bytes, &access, 1));
 }
 
-START_TEST(memory_is_made_and_mapped)
+TEST(two_devices, memory_is_made_and_mapped)
 {
     const gd_CUmemAllocationProp properties = properties_of(device);
     const gd_CUmemLocation here = {GD_CU_MEM_LOCATION_TYPE_DEVICE, device};
@@ -480,10 +473,9 @@ START_TEST(memory_is_made_and_mapped)
     if (!DIFFERS(FREED_HANDLE))
         bad(ERROR_INVALID_VALUE, cuMemRelease, (memory));
 }
-END_TEST
 
 /* A second handle of the same memory, as another process gets it. */
-START_TEST(memory_is_shared_by_a_file)
+TEST(two_devices, memory_is_shared_by_a_file)
 {
     const gd_CUmemAllocationProp properties = properties_of(device);
     gd_CUmemGenericAllocationHandle memory = 0, same = 0;
@@ -514,10 +506,9 @@ START_TEST(memory_is_shared_by_a_file)
         good(cuMemRelease, (i ? same : memory));
     }
 }
-END_TEST
 
 /* Memory of each device at one range of addresses, which both reach without peer access. */
-START_TEST(memory_of_two_devices_in_a_row)
+TEST(two_devices, memory_of_two_devices_in_a_row)
 {
     gd_CUmemGenericAllocationHandle memory[2];
     gd_CUdeviceptr address = 0;
@@ -550,27 +541,8 @@ START_TEST(memory_of_two_devices_in_a_row)
     for (int i = 0; i < 2; i++)
         good(cuMemRelease, (memory[i]));
 }
-END_TEST
 
 Suite *devices_suite(void)
 {
-    const conformance_case cases[] = {{devices_are_told_apart, 0},
-                                      {memory_belongs_to_a_device, 0},
-                                      {access_is_enabled_and_disabled, 0},
-                                      {kernels_reach_a_peer, 0},
-                                      {copies_need_no_access, 0},
-                                      {streams_wait_for_another_device, 0},
-                                      {kernels_of_two_devices_wait_for_each_other, 0},
-                                      {graphs_have_nodes_on_two_devices, 0},
-                                      {libraries_have_code_on_each_device, 0},
-                                      {memory_is_made_and_mapped, 0},
-                                      {memory_is_shared_by_a_file, 0},
-                                      {memory_of_two_devices_in_a_row, 0}};
-    const conformance_case faults[] = {{access_that_was_not_enabled_is_a_fault, 0}};
-    Suite *suite = suite_create("devices");
-
-    add_cases(suite, "two devices", setup_devices, teardown_devices, cases, COUNT_OF(cases));
-    add_cases(suite, "faults of two devices", setup_devices, teardown_driver, faults,
-              COUNT_OF(faults));
-    return suite;
+    return make_suite("devices");
 }

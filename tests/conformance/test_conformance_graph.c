@@ -104,7 +104,11 @@ static void write_nine(void *user)
     *(uint32_t *)user = 9;
 }
 
-START_TEST(every_node_type)
+TEST_GROUP(nodes, setup, teardown);
+TEST_GROUP(edges, setup, teardown);
+TEST_GROUP(executables, setup, teardown);
+
+TEST(nodes, every_node_type)
 {
     kernel_arguments arguments;
     gd_CUDA_KERNEL_NODE_PARAMS params = kernel_of(&arguments, a, b, 1);
@@ -165,9 +169,8 @@ START_TEST(every_node_type)
     good(cuGraphExecDestroy, (executable));
     good(cuEventDestroy_v2, (event));
 }
-END_TEST
 
-START_TEST(nodes_are_checked)
+TEST(nodes, nodes_are_checked)
 {
     kernel_arguments arguments;
     gd_CUDA_KERNEL_NODE_PARAMS params = kernel_of(&arguments, a, b, 1);
@@ -203,10 +206,9 @@ START_TEST(nodes_are_checked)
     bad(ERROR_INVALID_VALUE, cuGraphChildGraphNodeGetGraph, (node, &inner));
     bad(ERROR_INVALID_VALUE, cuGraphChildGraphNodeGetGraph, (NULL, &inner));
 }
-END_TEST
 
 /* cuGraphAddNode, both versions, for kernels, fills, host functions and empty nodes. */
-START_TEST(nodes_of_the_general_form)
+TEST(nodes, nodes_of_the_general_form)
 {
     kernel_arguments arguments;
     gd_CUgraphNodeParams params = {.type = GD_CU_GRAPH_NODE_TYPE_MEMSET};
@@ -244,11 +246,10 @@ START_TEST(nodes_of_the_general_form)
     bad(ERROR_INVALID_VALUE, cuGraphAddNode_v2, (NULL, graph, NULL, NULL, 0, &params));
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
 /* A graph without nodes, as a node, orders what stands around it. The kernel behind it was added
  * first. */
-START_TEST(empty_graphs_order)
+TEST(nodes, empty_graphs_order)
 {
     gd_CUgraph child = NULL;
     gd_CUgraphNode inner = NULL;
@@ -266,11 +267,10 @@ START_TEST(empty_graphs_order)
     good(cuGraphExecDestroy, (executable));
     good(cuGraphDestroy, (child));
 }
-END_TEST
 
 /* ---- edges ---- */
 
-START_TEST(edges)
+TEST(edges, edges)
 {
     gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, first),
                    third = add_kernel(c, a, 1, NULL), list[4], other[4];
@@ -318,18 +318,16 @@ START_TEST(edges)
     bad(ERROR_INVALID_VALUE, cuGraphNodeGetDependentNodes, (NULL, NULL, &count));
     bad(ERROR_INVALID_VALUE, cuGraphDestroyNode, (NULL));
 }
-END_TEST
 
-START_TEST(edges_exist_once)
+TEST(edges, edges_exist_once)
 {
     gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, first);
 
     bad(ERROR_INVALID_VALUE, cuGraphAddDependencies, (graph, &first, &second, 1));
 }
-END_TEST
 
 /* Programmatic edges tell their ports, and are not told without them. */
-START_TEST(edges_with_data)
+TEST(edges, edges_with_data)
 {
     gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, NULL),
                    third = add_kernel(c, a, 1, NULL), from[3], to[3];
@@ -373,10 +371,9 @@ START_TEST(edges_with_data)
     expect(count == 0);
     bad(ERROR_INVALID_VALUE, cuGraphAddDependencies_v2, (graph, NULL, &second, &programmatic, 1));
 }
-END_TEST
 
 /* Which data an edge may have. */
-START_TEST(edge_data_is_checked)
+TEST(edges, edge_data_is_checked)
 {
     gd_CUgraphNode kernel = add_kernel(a, b, 1, NULL), next = add_kernel(b, c, 1, NULL),
                    empty = NULL;
@@ -396,9 +393,8 @@ START_TEST(edge_data_is_checked)
     bad(ERROR_INVALID_VALUE, cuGraphAddDependencies_v2, (graph, &empty, &kernel, &programmatic, 1));
     good(cuGraphAddDependencies_v2, (graph, &kernel, &next, &order, 1));
 }
-END_TEST
 
-START_TEST(cycles_are_refused)
+TEST(edges, cycles_are_refused)
 {
     gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, first);
     gd_CUgraphExec executable = NULL;
@@ -409,11 +405,10 @@ START_TEST(cycles_are_refused)
     else
         expect(result == GD_CUDA_ERROR_INVALID_VALUE);
 }
-END_TEST
 
 /* ---- clones ---- */
 
-START_TEST(clones)
+TEST(edges, clones)
 {
     gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, first),
                    found = NULL;
@@ -441,11 +436,10 @@ START_TEST(clones)
     bad(ERROR_INVALID_VALUE, cuGraphCreate, (&clone, 1));
     bad(ERROR_INVALID_VALUE, cuGraphDestroy, (NULL));
 }
-END_TEST
 
 /* ---- executables ---- */
 
-START_TEST(executables)
+TEST(executables, executables)
 {
     gd_CUgraphExec executable = NULL;
     gd_CUDA_GRAPH_INSTANTIATE_PARAMS params = {
@@ -469,9 +463,8 @@ START_TEST(executables)
     bad(ERROR_INVALID_VALUE, cuGraphInstantiateWithParams, (&executable, graph, NULL));
     bad(ERROR_INVALID_VALUE, cuGraphExecDestroy, (NULL));
 }
-END_TEST
 
-START_TEST(null_executables)
+TEST(executables, null_executables)
 {
     gd_CUgraphNode node = add_kernel(a, b, 1, NULL);
     kernel_arguments arguments;
@@ -488,9 +481,8 @@ START_TEST(null_executables)
     bad(ERROR_INVALID_VALUE, cuGraphNodeGetEnabled, (NULL, node, &enabled));
     bad(ERROR_INVALID_VALUE, cuGraphNodeSetEnabled, (NULL, node, 1));
 }
-END_TEST
 
-START_TEST(kernel_parameters)
+TEST(executables, kernel_parameters)
 {
     gd_CUgraphNode node = add_kernel(a, b, 1, NULL), empty = NULL;
     kernel_arguments arguments;
@@ -529,14 +521,13 @@ START_TEST(kernel_parameters)
     bad(ERROR_INVALID_VALUE, cuGraphExecKernelNodeSetParams_v2, (executable, empty, &params));
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
 static void write_eight(void *user)
 {
     *(uint32_t *)user = 8;
 }
 
-START_TEST(other_parameters)
+TEST(executables, other_parameters)
 {
     gd_CUDA_MEMSET_NODE_PARAMS_v1 fill = {
         .dst = a, .value = 4, .elementSize = 4, .width = 1, .height = 1};
@@ -594,10 +585,9 @@ START_TEST(other_parameters)
     bad(ERROR_INVALID_VALUE, cuGraphExecHostNodeSetParams, (executable, nodes[2], NULL));
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
 /* Attributes that kernel nodes have; those of launches alone they have not. */
-START_TEST(node_attributes)
+TEST(executables, node_attributes)
 {
     gd_CUgraphNode node = add_kernel(a, b, 1, NULL), other = add_kernel(b, c, 1, NULL),
                    empty = NULL;
@@ -625,9 +615,8 @@ START_TEST(node_attributes)
         (node, GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, &value));
     bad(ERROR_INVALID_VALUE, cuGraphKernelNodeCopyAttributes, (empty, node));
 }
-END_TEST
 
-START_TEST(nodes_are_switched_off)
+TEST(executables, nodes_are_switched_off)
 {
     gd_CUgraphNode first = add_kernel(a, b, 1, NULL), second = add_kernel(b, c, 1, first),
                    empty = NULL;
@@ -652,9 +641,8 @@ START_TEST(nodes_are_switched_off)
     bad(ERROR_INVALID_VALUE, cuGraphNodeSetEnabled, (executable, NULL, 0));
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
-START_TEST(whole_updates)
+TEST(executables, whole_updates)
 {
     gd_CUgraphNode first = add_kernel(a, b, 1, NULL), node = NULL;
     gd_CUgraphExec executable = instantiate();
@@ -681,9 +669,8 @@ START_TEST(whole_updates)
     expect(word_at(b) == 51);
     good(cuGraphExecDestroy, (executable));
 }
-END_TEST
 
-START_TEST(destroyed_graphs_are_refused)
+TEST(executables, destroyed_graphs_are_refused)
 {
     gd_CUgraph other = NULL;
     gd_CUgraphNode node = NULL;
@@ -703,29 +690,8 @@ START_TEST(destroyed_graphs_are_refused)
     good(cuGraphDestroyNode, (node));
     bad(ERROR_INVALID_VALUE, cuGraphDestroyNode, (node));
 }
-END_TEST
 
 Suite *graph_suite(void)
 {
-    const conformance_case nodes[] = {{every_node_type, 0},
-                                      {nodes_are_checked, 0},
-                                      {nodes_of_the_general_form, 0},
-                                      {empty_graphs_order, 0}};
-    const conformance_case edge_cases[] = {{edges, 0},
-                                           {edges_exist_once, 0},
-                                           {edges_with_data, 0},
-                                           {edge_data_is_checked, 0},
-                                           {cycles_are_refused, 0},
-                                           {clones, 0}};
-    const conformance_case executions[] = {
-        {executables, 0},       {null_executables, 0},
-        {kernel_parameters, 0}, {node_attributes, 0},
-        {other_parameters, 0},  {nodes_are_switched_off, 0},
-        {whole_updates, 0},     {destroyed_graphs_are_refused, 0}};
-    Suite *suite = suite_create("graph");
-
-    add_cases(suite, "nodes", setup, teardown, nodes, COUNT_OF(nodes));
-    add_cases(suite, "edges", setup, teardown, edge_cases, COUNT_OF(edge_cases));
-    add_cases(suite, "executables", setup, teardown, executions, COUNT_OF(executions));
-    return suite;
+    return make_suite("graph");
 }

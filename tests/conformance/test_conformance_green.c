@@ -44,7 +44,9 @@ static void teardown_green(void)
     teardown_context();
 }
 
-START_TEST(a_device_is_split)
+TEST_GROUP(parts, setup_green, teardown_green);
+
+TEST(parts, a_device_is_split)
 {
     gd_CUdevResource parts[4], rest;
     unsigned count = 0, all = 0;
@@ -74,9 +76,8 @@ START_TEST(a_device_is_split)
     good(cuDevSmResourceSplitByCount, (parts, &count, &whole, &rest, 1, 2)); /* any size */
     expect(parts[0].sm.smCount <= whole.sm.minSmPartitionSize + 1);
 }
-END_TEST
 
-START_TEST(splits_are_refused)
+TEST(parts, splits_are_refused)
 {
     gd_CUdevResource parts[2], rest, none = {0};
     gd_CUdevResourceDesc descriptor = NULL;
@@ -107,9 +108,8 @@ START_TEST(splits_are_refused)
     if (on_emulator) /* NVIDIA's driver crashes */
         bad(ERROR_INVALID_VALUE, cuDevResourceGenerateDesc, (&descriptor, parts, 0));
 }
-END_TEST
 
-START_TEST(green_contexts)
+TEST(parts, green_contexts)
 {
     gd_CUdevResource resource;
     gd_CUgreenCtx other = NULL;
@@ -158,9 +158,8 @@ START_TEST(green_contexts)
     bad(ERROR_INVALID_CONTEXT, cuGreenCtxDestroy, (NULL));
     bad(ERROR_INVALID_CONTEXT, cuCtxDestroy_v2, (part));
 }
-END_TEST
 
-START_TEST(streams_of_green_contexts)
+TEST(parts, streams_of_green_contexts)
 {
     gd_CUstream own = NULL, plain = NULL, urgent = NULL;
     gd_CUcontext owner = NULL;
@@ -201,7 +200,6 @@ START_TEST(streams_of_green_contexts)
     bad(ERROR_INVALID_CONTEXT, cuGreenCtxStreamCreate, (&own, NULL, GD_CU_STREAM_NON_BLOCKING, 0));
     bad(ERROR_INVALID_VALUE, cuStreamGetGreenCtx, (stream, NULL));
 }
-END_TEST
 
 /* On how many multiprocessors the CTAs of a launch ran. */
 static unsigned count_used(gd_CUfunction function, gd_CUstream in, gd_CUdeviceptr out)
@@ -224,7 +222,7 @@ static unsigned count_used(gd_CUfunction function, gd_CUstream in, gd_CUdevicept
     return count;
 }
 
-START_TEST(kernels_stay_in_their_part)
+TEST(parts, kernels_stay_in_their_part)
 {
     gd_CUmodule module = load(where);
     gd_CUfunction function = function_of(module, "where");
@@ -247,9 +245,8 @@ START_TEST(kernels_stay_in_their_part)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(what_fills_a_part)
+TEST(parts, what_fills_a_part)
 {
     gd_CUmodule module = load(where);
     gd_CUfunction function = function_of(module, "where");
@@ -272,9 +269,8 @@ START_TEST(what_fills_a_part)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(graphs_of_green_streams)
+TEST(parts, graphs_of_green_streams)
 {
     gd_CUmodule module = load(where);
     gd_CUfunction function = function_of(module, "where");
@@ -303,10 +299,9 @@ START_TEST(graphs_of_green_streams)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
 /* An event behind all streams of a green context, and one that all of them wait for. */
-START_TEST(events_of_green_contexts)
+TEST(parts, events_of_green_contexts)
 {
     gd_CUmodule module = load(where);
     gd_CUfunction function = function_of(module, "where");
@@ -336,16 +331,8 @@ START_TEST(events_of_green_contexts)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
 Suite *green_suite(void)
 {
-    const conformance_case cases[] = {
-        {a_device_is_split, 0},         {splits_are_refused, 0},         {green_contexts, 0},
-        {streams_of_green_contexts, 0}, {kernels_stay_in_their_part, 0}, {what_fills_a_part, 0},
-        {graphs_of_green_streams, 0},   {events_of_green_contexts, 0}};
-    Suite *suite = suite_create("green");
-
-    add_cases(suite, "parts", setup_green, teardown_green, cases, COUNT_OF(cases));
-    return suite;
+    return make_suite("green");
 }

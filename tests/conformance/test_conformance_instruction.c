@@ -551,44 +551,41 @@ static void run_sample(const sample *item, const gd_CUlaunchAttribute *attribute
     good(cuModuleUnload, (module));
 }
 
-START_TEST(control_flow)
+TEST_GROUP(instruction, setup_context, teardown_context);
+TEST_GROUP(ends, setup_context, NULL);
+
+LOOP_TEST(instruction, control_flow, COUNT_OF(control))
 {
     run_sample(&control[_i], NULL);
 }
-END_TEST
 
-START_TEST(memory_spaces)
+LOOP_TEST(instruction, memory_spaces, COUNT_OF(memory))
 {
     run_sample(&memory[_i], NULL);
 }
-END_TEST
 
-START_TEST(warp_instructions)
+LOOP_TEST(instruction, warp_instructions, COUNT_OF(warps))
 {
     run_sample(&warps[_i], NULL);
 }
-END_TEST
 
-START_TEST(barrier_instructions)
+LOOP_TEST(instruction, barrier_instructions, COUNT_OF(barriers))
 {
     run_sample(&barriers[_i], NULL);
 }
-END_TEST
 
-START_TEST(operand_forms)
+LOOP_TEST(instruction, operand_forms, COUNT_OF(operands))
 {
     run_sample(&operands[_i], NULL);
 }
-END_TEST
 
-START_TEST(cluster_instructions)
+LOOP_TEST(instruction, cluster_instructions, COUNT_OF(clusters))
 {
     const gd_CUlaunchAttribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                                             .value.clusterDim = {2, 1, 1}};
 
     run_sample(&clusters[_i], &attribute);
 }
-END_TEST
 
 /* ---- atomics: what is left in memory when all threads have added their part ---- */
 
@@ -707,7 +704,7 @@ static uint32_t run_atomic(const atomic_form *form, bool is_shared)
     return word;
 }
 
-START_TEST(atomic_instructions)
+LOOP_TEST(instruction, atomic_instructions, COUNT_OF(atomic_forms))
 {
     const atomic_form *form = &atomic_forms[_i];
     uint32_t expected = form->start;
@@ -720,10 +717,9 @@ START_TEST(atomic_instructions)
                       form->operation, form->rest, is_shared ? "shared" : "global", word, expected);
     }
 }
-END_TEST
 
 /* 64 bits, and what an atomic gives back: each old value is seen once. */
-START_TEST(atomics_give_old_values)
+TEST(instruction, atomics_give_old_values)
 {
     static const char text[] = PTX_HEAD BEGIN "    mul.wide.u32 %d0, %i, 8;\n    add.u64 %d0, "
                                               "%out, %d0;\n    atom.global.add.u64 %d1, [%in], 3;\n"
@@ -745,12 +741,11 @@ START_TEST(atomics_give_old_values)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
 /* ---- ends ---- */
 
 /* A trap, and a breakpoint without a debugger, end the context. */
-START_TEST(traps_end_the_context)
+LOOP_TEST(ends, traps_end_the_context, 2)
 {
     static const char *const words[] = {"trap", "brkpt"};
     char text[256];
@@ -764,22 +759,8 @@ START_TEST(traps_end_the_context)
                   result);
     teardown_driver();
 }
-END_TEST
 
 Suite *instruction_suite(void)
 {
-    const conformance_case cases[] = {{control_flow, COUNT_OF(control)},
-                                      {memory_spaces, COUNT_OF(memory)},
-                                      {warp_instructions, COUNT_OF(warps)},
-                                      {barrier_instructions, COUNT_OF(barriers)},
-                                      {operand_forms, COUNT_OF(operands)},
-                                      {cluster_instructions, COUNT_OF(clusters)},
-                                      {atomic_instructions, COUNT_OF(atomic_forms)},
-                                      {atomics_give_old_values, 0}};
-    const conformance_case ends[] = {{traps_end_the_context, 2}};
-    Suite *suite = suite_create("instruction");
-
-    add_cases(suite, "instruction", setup_context, teardown_context, cases, COUNT_OF(cases));
-    add_cases(suite, "ends", setup_context, NULL, ends, COUNT_OF(ends));
-    return suite;
+    return make_suite("instruction");
 }

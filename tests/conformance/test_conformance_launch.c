@@ -65,7 +65,10 @@ static void check_words(gd_CUdeviceptr out, const uint32_t expected[8])
 
 /* ---- what is launched ---- */
 
-START_TEST(shapes)
+TEST_GROUP(launch, setup, teardown);
+TEST_GROUP(faults, setup, NULL);
+
+TEST(launch, shapes)
 {
     gd_CUfunction shape = function_of(module, "shape");
     gd_CUdeviceptr out = allocate(32);
@@ -83,9 +86,8 @@ START_TEST(shapes)
     check_words(out, (const uint32_t[]){2, 1, 1, 32, 1, 1, 64, 8});
     release(out);
 }
-END_TEST
 
-START_TEST(packed_arguments)
+TEST(launch, packed_arguments)
 {
     gd_CUfunction shape = function_of(module, "shape");
     gd_CUdeviceptr out = allocate(32);
@@ -111,10 +113,9 @@ START_TEST(packed_arguments)
     bad(ERROR_INVALID_VALUE, cuLaunchKernel, (shape, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
     release(out);
 }
-END_TEST
 
 /* Arguments are taken during the call. */
-START_TEST(arguments_are_copied)
+TEST(launch, arguments_are_copied)
 {
     gd_CUfunction shape = function_of(module, "shape");
     gd_CUdeviceptr out = allocate(32);
@@ -127,9 +128,8 @@ START_TEST(arguments_are_copied)
     check_words(out, (const uint32_t[]){1, 1, 1, 1, 1, 1, 0, 5});
     release(out);
 }
-END_TEST
 
-START_TEST(all_ctas_run)
+TEST(launch, all_ctas_run)
 {
     gd_CUfunction count = function_of(module, "count");
     gd_CUdeviceptr out = allocate(4);
@@ -143,11 +143,10 @@ START_TEST(all_ctas_run)
     ck_assert_uint_eq(word, 7 * 5 * 3 * 9 * 2 * 2);
     release(out);
 }
-END_TEST
 
 /* ---- what is refused ---- */
 
-START_TEST(shapes_are_checked)
+TEST(launch, shapes_are_checked)
 {
     gd_CUfunction narrow = function_of(module, "narrow"), exact = function_of(module, "exact");
     gd_CUlaunchConfig config = config_of(1, 1);
@@ -170,10 +169,9 @@ START_TEST(shapes_are_checked)
         (narrow, 1 << 20, 1, 1, 64, 1, 1, 0, stream, NULL));
     good(cuStreamSynchronize, (stream));
 }
-END_TEST
 
 /* Every limit of a shape: what stands at it is launched, and the next one is refused. */
-START_TEST(shapes_at_their_limits)
+TEST(launch, shapes_at_their_limits)
 {
     static const struct {
         unsigned grid[3], block[3], shared;
@@ -212,9 +210,8 @@ START_TEST(shapes_at_their_limits)
     good(cuStreamSynchronize, (stream));
     release(out);
 }
-END_TEST
 
-START_TEST(null_functions)
+TEST(launch, null_functions)
 {
     gd_CUlaunchConfig config = config_of(1, 1);
     int value = 0;
@@ -231,11 +228,10 @@ START_TEST(null_functions)
         (&value, &value, NULL, NULL, 0, 0, 0));
     bad(ERROR_INVALID_HANDLE, cuOccupancyAvailableDynamicSMemPerBlock, (&bytes, NULL, 1, 32));
 }
-END_TEST
 
 /* ---- attributes ---- */
 
-START_TEST(attributes)
+TEST(launch, attributes)
 {
     gd_CUfunction count = function_of(module, "count");
     gd_CUdeviceptr out = allocate(4);
@@ -272,9 +268,8 @@ START_TEST(attributes)
     bad(ERROR_INVALID_VALUE, cuLaunchKernelEx, (&config, count, parameters, NULL));
     release(out);
 }
-END_TEST
 
-START_TEST(cluster_shapes)
+TEST(launch, cluster_shapes)
 {
     gd_CUfunction clusters = function_of(module, "clusters"), pairs = function_of(module, "pairs");
     gd_CUdeviceptr out = allocate(4);
@@ -309,7 +304,6 @@ START_TEST(cluster_shapes)
     expect(word == 1);
     release(out);
 }
-END_TEST
 
 /* ---- occupancy ---- */
 
@@ -318,7 +312,7 @@ static size_t shared_for(int block)
     return (size_t)block * 64;
 }
 
-START_TEST(occupancy)
+TEST(launch, occupancy)
 {
     gd_CUfunction count = function_of(module, "count"), narrow = function_of(module, "narrow");
     int blocks = 0, grid = 0, block = 0;
@@ -352,11 +346,10 @@ START_TEST(occupancy)
     if (!DIFFERS(UNCHECKED_ARGUMENT))
         bad(ERROR_INVALID_VALUE, cuOccupancyAvailableDynamicSMemPerBlock, (NULL, count, 2, 128));
 }
-END_TEST
 
 /* A function's preferred carve-out leaves CTAs what the next larger split of the SM's memory holds,
  * and always one. */
-START_TEST(carved_occupancy)
+TEST(launch, carved_occupancy)
 {
     static const struct carved {
         int percent;
@@ -385,10 +378,9 @@ START_TEST(carved_occupancy)
         expect(bytes == 49152); /* what the function may ask for; one alone has all of the memory */
     }
 }
-END_TEST
 
 /* Clusters of up to eight CTAs are portable; a kernel has to ask for more. */
-START_TEST(cluster_occupancy)
+TEST(launch, cluster_occupancy)
 {
     gd_CUfunction count = function_of(module, "count");
     gd_CUlaunchAttribute pair = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
@@ -411,7 +403,6 @@ START_TEST(cluster_occupancy)
            value <= 16 * device_attribute(GD_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
     bad(ERROR_INVALID_VALUE, cuOccupancyMaxActiveClusters, (&value, NULL, &config));
 }
-END_TEST
 
 /* ---- faults end the context ---- */
 
@@ -429,15 +420,14 @@ static void after_fault(gd_CUresult fault)
     teardown_driver();
 }
 
-START_TEST(traps)
+TEST(faults, traps)
 {
     good(cuLaunchKernel, (function_of(module, "halt"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
     expect(raw(cuStreamSynchronize, (stream)) == GD_CUDA_ERROR_LAUNCH_FAILED);
     after_fault(GD_CUDA_ERROR_LAUNCH_FAILED);
 }
-END_TEST
 
-START_TEST(stray_addresses)
+TEST(faults, stray_addresses)
 {
     gd_CUdeviceptr nowhere = 64;
     void *parameters[] = {&nowhere};
@@ -447,9 +437,8 @@ START_TEST(stray_addresses)
     expect(raw(cuStreamSynchronize, (stream)) == GD_CUDA_ERROR_ILLEGAL_ADDRESS);
     after_fault(GD_CUDA_ERROR_ILLEGAL_ADDRESS);
 }
-END_TEST
 
-START_TEST(skewed_addresses)
+TEST(faults, skewed_addresses)
 {
     gd_CUdeviceptr skewed = allocate(64) + 2;
     void *parameters[] = {&skewed};
@@ -460,19 +449,8 @@ START_TEST(skewed_addresses)
     expect(raw(cuStreamSynchronize, (stream)) == GD_CUDA_ERROR_MISALIGNED_ADDRESS);
     after_fault(GD_CUDA_ERROR_MISALIGNED_ADDRESS);
 }
-END_TEST
 
 Suite *launch_suite(void)
 {
-    const conformance_case cases[] = {
-        {shapes, 0},         {packed_arguments, 0},   {arguments_are_copied, 0},
-        {all_ctas_run, 0},   {shapes_are_checked, 0}, {shapes_at_their_limits, 0},
-        {null_functions, 0}, {attributes, 0},         {cluster_shapes, 0},
-        {occupancy, 0},      {carved_occupancy, 0},   {cluster_occupancy, 0}};
-    const conformance_case faults[] = {{traps, 0}, {stray_addresses, 0}, {skewed_addresses, 0}};
-    Suite *suite = suite_create("launch");
-
-    add_cases(suite, "launch", setup, teardown, cases, COUNT_OF(cases));
-    add_cases(suite, "faults", setup, NULL, faults, COUNT_OF(faults));
-    return suite;
+    return make_suite("launch");
 }

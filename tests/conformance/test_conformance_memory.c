@@ -5,7 +5,9 @@ enum { ROWS = 5, WIDTH = 24, PITCH = 64, PLANE = PITCH * ROWS };
 
 /* ---- allocation ---- */
 
-START_TEST(allocations)
+TEST_GROUP(memory, setup_context, teardown_context);
+
+TEST(memory, allocations)
 {
     gd_CUdeviceptr address = 0, start = 0;
     size_t bytes = 0, free_bytes = 0, total = 0, pitch = 0;
@@ -33,9 +35,8 @@ START_TEST(allocations)
     bad(ERROR_INVALID_VALUE, cuMemFree_v2, (0x1234500));
     bad(ERROR_NOT_FOUND, cuMemGetAddressRange_v2, (&start, &bytes, 0x1234500));
 }
-END_TEST
 
-START_TEST(allocations_are_freed_once)
+TEST(memory, allocations_are_freed_once)
 {
     gd_CUdeviceptr address = allocate(4096), start = 0;
     size_t bytes = 0;
@@ -45,9 +46,8 @@ START_TEST(allocations_are_freed_once)
     bad(ERROR_INVALID_VALUE, cuMemFree_v2, (address));
     bad(ERROR_NOT_FOUND, cuMemGetAddressRange_v2, (&start, &bytes, address));
 }
-END_TEST
 
-START_TEST(null_results_of_queries)
+TEST(memory, null_results_of_queries)
 {
     size_t total = 0;
     gd_CUdeviceptr address = allocate(16);
@@ -57,9 +57,8 @@ START_TEST(null_results_of_queries)
     good(cuMemGetAddressRange_v2, (NULL, NULL, address));
     release(address);
 }
-END_TEST
 
-START_TEST(managed_memory)
+TEST(memory, managed_memory)
 {
     gd_CUdeviceptr address = 0;
     unsigned managed = 0;
@@ -84,9 +83,8 @@ START_TEST(managed_memory)
     bad(ERROR_INVALID_VALUE, cuMemAllocManaged, (&address, 0, 1));
     bad(ERROR_INVALID_VALUE, cuMemAllocManaged, (NULL, 4096, 1));
 }
-END_TEST
 
-START_TEST(host_memory)
+TEST(memory, host_memory)
 {
     void *host = NULL;
     gd_CUdeviceptr address = 0;
@@ -127,9 +125,8 @@ START_TEST(host_memory)
     bad(ERROR_INVALID_VALUE, cuMemHostGetFlags, (&flags, own));
     bad(ERROR_INVALID_VALUE, cuMemHostGetFlags, (NULL, own));
 }
-END_TEST
 
-START_TEST(memory_in_stream_order)
+TEST(memory, memory_in_stream_order)
 {
     gd_CUdeviceptr address = 0;
     uint32_t words[8];
@@ -146,9 +143,8 @@ START_TEST(memory_in_stream_order)
     good(cuMemFree_v2, (address));
     bad(ERROR_INVALID_VALUE, cuMemFreeAsync, (0x1234500, stream));
 }
-END_TEST
 
-START_TEST(pools)
+TEST(memory, pools)
 {
     gd_CUmemoryPool standard = NULL, pool = NULL;
     gd_CUdeviceptr address = 0;
@@ -185,11 +181,10 @@ START_TEST(pools)
     bad(ERROR_INVALID_VALUE, cuMemAllocFromPoolAsync, (&address, 64, NULL, stream));
     bad(ERROR_INVALID_VALUE, cuMemAllocFromPoolAsync, (NULL, 64, standard, stream));
 }
-END_TEST
 
 /* ---- copies ---- */
 
-START_TEST(lines_are_copied)
+TEST(memory, lines_are_copied)
 {
     uint32_t from[16], to[16];
     gd_CUdeviceptr a = allocate(64), b = allocate(64);
@@ -231,10 +226,9 @@ START_TEST(lines_are_copied)
     release(a);
     release(b);
 }
-END_TEST
 
 /* Between contexts: here they are one. */
-START_TEST(copies_between_contexts)
+TEST(memory, copies_between_contexts)
 {
     gd_CUdeviceptr a = allocate(64), b = allocate(64);
     uint32_t from[16], to[16];
@@ -255,10 +249,9 @@ START_TEST(copies_between_contexts)
     release(a);
     release(b);
 }
-END_TEST
 
 /* A copy that leaves its allocation by far. */
-START_TEST(copies_stay_in_their_allocation)
+TEST(memory, copies_stay_in_their_allocation)
 {
     gd_CUdeviceptr a = allocate(64);
     static unsigned char room[1 << 16];
@@ -267,7 +260,6 @@ START_TEST(copies_stay_in_their_allocation)
     bad(ERROR_INVALID_VALUE, cuMemsetD8_v2, (a, 0, (size_t)1 << 40));
     release(a);
 }
-END_TEST
 
 /* WIDTH bytes of each row, from (8, 1) of one plane to (4, 0) of another. */
 static gd_CUDA_MEMCPY2D plane_of(gd_CUdeviceptr from, gd_CUdeviceptr to)
@@ -302,7 +294,7 @@ static void check_plane(gd_CUdeviceptr from, gd_CUdeviceptr to)
     good(cuCtxSynchronize, ());
 }
 
-START_TEST(planes_are_copied)
+TEST(memory, planes_are_copied)
 {
     unsigned char bytes[PLANE], line[WIDTH * (ROWS - 1)] = {0};
 
@@ -335,9 +327,8 @@ START_TEST(planes_are_copied)
     release(from);
     release(to);
 }
-END_TEST
 
-START_TEST(boxes_are_copied)
+TEST(memory, boxes_are_copied)
 {
     enum { DEPTH = 3 };
     unsigned char bytes[PLANE * DEPTH], result[PLANE * DEPTH];
@@ -380,7 +371,6 @@ START_TEST(boxes_are_copied)
     release(from);
     release(to);
 }
-END_TEST
 
 /* ---- fills ---- */
 
@@ -398,7 +388,7 @@ static void check_fill(gd_CUdeviceptr address, const void *pattern, size_t size,
     good(cuCtxSynchronize, ());
 }
 
-START_TEST(lines_are_filled)
+TEST(memory, lines_are_filled)
 {
     const unsigned char one = 0xa5;
     const uint16_t two = 0x1234;
@@ -426,7 +416,6 @@ START_TEST(lines_are_filled)
     bad(ERROR_INVALID_VALUE, cuMemsetD32Async, (a + 2, 1, 4, stream));
     release(a);
 }
-END_TEST
 
 /* Two rows of three elements, 64 bytes apart. */
 static void check_rows(gd_CUdeviceptr address, const void *pattern, size_t size)
@@ -444,7 +433,7 @@ static void check_rows(gd_CUdeviceptr address, const void *pattern, size_t size)
     good(cuCtxSynchronize, ());
 }
 
-START_TEST(planes_are_filled)
+TEST(memory, planes_are_filled)
 {
     const unsigned char one = 0xa5;
     const uint16_t two = 0x1234;
@@ -471,11 +460,10 @@ START_TEST(planes_are_filled)
     bad(ERROR_INVALID_VALUE, cuMemsetD2D32Async, (a + 2, 64, 1, 3, 2, stream));
     release(a);
 }
-END_TEST
 
 /* ---- pointers ---- */
 
-START_TEST(pointers)
+TEST(memory, pointers)
 {
     gd_CUdeviceptr address = allocate(1000), start = 0;
     gd_CUcontext owner = NULL;
@@ -513,9 +501,8 @@ START_TEST(pointers)
     good(cuMemFreeHost, (host));
     release(address);
 }
-END_TEST
 
-START_TEST(several_facts_of_pointers)
+TEST(memory, several_facts_of_pointers)
 {
     gd_CUdeviceptr address = allocate(1000);
     int32_t names[] = {GD_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, GD_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
@@ -535,28 +522,8 @@ START_TEST(several_facts_of_pointers)
     bad(ERROR_INVALID_VALUE, cuPointerGetAttributes, (2, names, data, address));
     release(address);
 }
-END_TEST
 
 Suite *memory_suite(void)
 {
-    const conformance_case cases[] = {{allocations, 0},
-                                      {allocations_are_freed_once, 0},
-                                      {null_results_of_queries, 0},
-                                      {managed_memory, 0},
-                                      {host_memory, 0},
-                                      {memory_in_stream_order, 0},
-                                      {pools, 0},
-                                      {lines_are_copied, 0},
-                                      {copies_between_contexts, 0},
-                                      {copies_stay_in_their_allocation, 0},
-                                      {planes_are_copied, 0},
-                                      {boxes_are_copied, 0},
-                                      {lines_are_filled, 0},
-                                      {planes_are_filled, 0},
-                                      {pointers, 0},
-                                      {several_facts_of_pointers, 0}};
-    Suite *suite = suite_create("memory");
-
-    add_cases(suite, "memory", setup_context, teardown_context, cases, COUNT_OF(cases));
-    return suite;
+    return make_suite("memory");
 }

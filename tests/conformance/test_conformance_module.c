@@ -47,7 +47,11 @@ static void check_triple(gd_CUfunction function)
 
 /* ---- modules ---- */
 
-START_TEST(modules_load)
+TEST_GROUP(modules, setup_context, teardown_context);
+TEST_GROUP(linker, setup_context, teardown_context);
+TEST_GROUP(libraries, setup_context, teardown_context);
+
+TEST(modules, modules_load)
 {
     gd_CUmodule module = NULL;
     gd_CUfunction function = NULL;
@@ -69,9 +73,8 @@ START_TEST(modules_load)
     good(cuModuleLoadFatBinary, (&module, text));
     good(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(bad_modules)
+TEST(modules, bad_modules)
 {
     gd_CUmodule module = NULL;
     char path[64];
@@ -92,9 +95,8 @@ START_TEST(bad_modules)
     bad(ERROR_INVALID_PTX, cuModuleLoad, (&module, path));
     unlink(path);
 }
-END_TEST
 
-START_TEST(newer_targets)
+TEST(modules, newer_targets)
 {
     static const char above[] =
         ".version 9.0\n.target sm_121\n.address_size 64\n.visible .entry k()\n{\n ret;\n}\n";
@@ -102,9 +104,8 @@ START_TEST(newer_targets)
 
     bad(ERROR_INVALID_PTX, cuModuleLoadData, (&module, above));
 }
-END_TEST
 
-START_TEST(compiler_messages)
+TEST(modules, compiler_messages)
 {
     char errors[4096] = "", notes[4096] = "";
     gd_CUmodule module = NULL;
@@ -126,9 +127,8 @@ START_TEST(compiler_messages)
     expect((uintptr_t)values[1] >= strlen(errors));
     bad(ERROR_INVALID_VALUE, cuModuleLoadDataEx, (&module, text, 1, &unknown, values));
 }
-END_TEST
 
-START_TEST(variables)
+TEST(modules, variables)
 {
     gd_CUmodule module = load(text);
     gd_CUdeviceptr address = 0, again = 0;
@@ -151,9 +151,8 @@ START_TEST(variables)
     bad(ERROR_INVALID_VALUE, cuModuleGetGlobal_v2, (&address, &bytes, module, NULL));
     good(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(functions_of_modules)
+TEST(modules, functions_of_modules)
 {
     gd_CUmodule module = load(text), owner = NULL;
     gd_CUfunction functions[3] = {NULL, NULL, NULL}, triple = function_of(module, "triple");
@@ -184,9 +183,8 @@ START_TEST(functions_of_modules)
         bad(ERROR_INVALID_VALUE, cuModuleGetLoadingMode, (NULL));
     good(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(null_handles_of_functions)
+TEST(modules, null_handles_of_functions)
 {
     size_t bytes = 0;
     unsigned count = 0;
@@ -211,9 +209,8 @@ START_TEST(null_handles_of_functions)
     bad(ERROR_INVALID_HANDLE, cuFuncIsLoaded, (&state, NULL));
     bad(ERROR_INVALID_HANDLE, cuFuncLoad, (NULL));
 }
-END_TEST
 
-START_TEST(function_attributes)
+TEST(modules, function_attributes)
 {
     gd_CUmodule module = load(text);
     gd_CUfunction triple = function_of(module, "triple"), narrow = function_of(module, "narrow");
@@ -261,9 +258,8 @@ START_TEST(function_attributes)
     bad(ERROR_INVALID_VALUE, cuFuncGetParamInfo, (triple, 0, NULL, &bytes));
     good(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(unloaded_modules_are_refused)
+TEST(modules, unloaded_modules_are_refused)
 {
     gd_CUmodule module = load(text);
     gd_CUfunction triple = function_of(module, "triple"), found = NULL;
@@ -277,11 +273,10 @@ START_TEST(unloaded_modules_are_refused)
     bad(ERROR_INVALID_HANDLE, cuFuncGetAttribute, (&value, 0, triple));
     bad(ERROR_INVALID_HANDLE, cuLaunchKernel, (triple, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
 }
-END_TEST
 
 /* A function that nothing defines is told when a module is loaded, and where it is called; those of
  * the system are there, and so is an .extern variable, which is the module's own. */
-START_TEST(unresolved_names)
+TEST(modules, unresolved_names)
 {
     static const char open[] =
         PTX_HEAD ".extern .func nowhere(.param .b32 v);\n"
@@ -324,11 +319,10 @@ START_TEST(unresolved_names)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
 /* The address of a .const variable is one of memory: copies and kernels write there, and later
  * launches read it. */
-START_TEST(constants_are_written)
+TEST(modules, constants_are_written)
 {
     static const char writer[] = PTX_HEAD
         ".visible .const .align 4 .u32 factor[2] = {3, 4};\n"
@@ -361,11 +355,10 @@ START_TEST(constants_are_written)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
 /* ---- the linker ---- */
 
-START_TEST(linking)
+TEST(linker, linking)
 {
     gd_CUlinkState link = NULL;
     gd_CUmodule module = NULL;
@@ -390,9 +383,8 @@ START_TEST(linking)
         (link, GD_CU_JIT_INPUT_PTX, "/no/such/file.ptx", 0, NULL, NULL));
     good(cuLinkDestroy, (link));
 }
-END_TEST
 
-START_TEST(linking_errors)
+TEST(linker, linking_errors)
 {
     gd_CUlinkState link = NULL;
     void *image = NULL, *data = (void *)(uintptr_t)text;
@@ -417,7 +409,6 @@ START_TEST(linking_errors)
     bad(ERROR_INVALID_HANDLE, cuLinkComplete, (NULL, &image, &bytes));
     bad(ERROR_INVALID_HANDLE, cuLinkDestroy, (NULL));
 }
-END_TEST
 
 /* Names of two texts: what one declares the other defines, a weak definition gives way, and what is
  * not .visible stays its text's own. */
@@ -451,7 +442,7 @@ static void add_part(gd_CUlinkState link, const char *part, const char *name)
                             name, 0, NULL, NULL));
 }
 
-START_TEST(linking_several)
+LOOP_TEST(linker, linking_several, 2)
 {
     const char *const orders[][2] = {{first_part, second_part}, {second_part, first_part}};
     gd_CUlinkState link = NULL;
@@ -478,9 +469,8 @@ START_TEST(linking_several)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(linking_leaves_nothing_open)
+TEST(linker, linking_leaves_nothing_open)
 {
     static const char twice[] =
         PTX_HEAD ".visible .func (.param .b32 r) twice(.param .b32 v)\n{\n    ret;\n}\n";
@@ -510,11 +500,10 @@ START_TEST(linking_leaves_nothing_open)
     ck_assert_msg(strstr(log, "ultiple definition of 'twice'") != NULL, "%s", log);
     good(cuLinkDestroy, (link));
 }
-END_TEST
 
 /* ---- libraries ---- */
 
-START_TEST(libraries)
+TEST(libraries, libraries)
 {
     gd_CUlibrary library = NULL, owner = NULL;
     gd_CUkernel triple = NULL, kernels[3] = {NULL, NULL, NULL};
@@ -574,9 +563,8 @@ START_TEST(libraries)
     bad(ERROR_INVALID_VALUE, cuKernelGetParamInfo, (triple, 3, &offset, &bytes));
     good(cuLibraryUnload, (library));
 }
-END_TEST
 
-START_TEST(libraries_from_files)
+TEST(libraries, libraries_from_files)
 {
     gd_CUlibrary library = NULL;
     gd_CUkernel triple = NULL;
@@ -597,10 +585,9 @@ START_TEST(libraries_from_files)
     if (!DIFFERS(LIBRARIES_ARE_READ_LATE))
         bad(ERROR_INVALID_PTX, cuLibraryLoadData, (&library, wrong, NULL, NULL, 0, NULL, NULL, 0));
 }
-END_TEST
 
 /* A managed variable has one address, for the host too. */
-START_TEST(managed_variables)
+TEST(libraries, managed_variables)
 {
     static const char managed[] =
         PTX_HEAD ".visible .global .align 4 .u32 plain = 3;\n"
@@ -650,9 +637,8 @@ START_TEST(managed_variables)
     expect(*(volatile unsigned *)(uintptr_t)address == 5);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(null_handles_of_libraries)
+TEST(libraries, null_handles_of_libraries)
 {
     gd_CUkernel kernel = NULL;
     gd_CUlibrary owner = NULL;
@@ -676,32 +662,8 @@ START_TEST(null_handles_of_libraries)
     bad(ERROR_INVALID_HANDLE, cuKernelSetAttribute, (8, 0, NULL, device));
     bad(ERROR_INVALID_VALUE, cuKernelGetParamInfo, (NULL, 0, &bytes, &bytes));
 }
-END_TEST
 
 Suite *module_suite(void)
 {
-    const conformance_case modules[] = {{modules_load, 0},
-                                        {bad_modules, 0},
-                                        {newer_targets, 0},
-                                        {compiler_messages, 0},
-                                        {variables, 0},
-                                        {functions_of_modules, 0},
-                                        {null_handles_of_functions, 0},
-                                        {function_attributes, 0},
-                                        {unloaded_modules_are_refused, 0},
-                                        {unresolved_names, 0},
-                                        {constants_are_written, 0}};
-    const conformance_case links[] = {
-        {linking, 0}, {linking_errors, 0}, {linking_several, 2}, {linking_leaves_nothing_open, 0}};
-    const conformance_case libraries_[] = {{libraries, 0},
-                                           {libraries_from_files, 0},
-                                           {managed_variables, 0},
-                                           {null_handles_of_libraries, 0}};
-    Suite *suite = suite_create("module");
-
-    add_cases(suite, "modules", setup_context, teardown_context, modules, COUNT_OF(modules));
-    add_cases(suite, "linker", setup_context, teardown_context, links, COUNT_OF(links));
-    add_cases(suite, "libraries", setup_context, teardown_context, libraries_,
-              COUNT_OF(libraries_));
-    return suite;
+    return make_suite("module");
 }

@@ -3,7 +3,9 @@
 
 #include "conformance.h"
 
-START_TEST(streams)
+TEST_GROUP(stream, setup_context, teardown_context);
+
+TEST(stream, streams)
 {
     gd_CUstream made = NULL;
     gd_CUcontext owner = NULL;
@@ -43,9 +45,8 @@ START_TEST(streams)
     expect(priority == greatest);
     good(cuStreamDestroy_v2, (made));
 }
-END_TEST
 
-START_TEST(default_streams)
+TEST(stream, default_streams)
 {
     unsigned flags = 99;
     gd_CUcontext owner = NULL;
@@ -59,10 +60,9 @@ START_TEST(default_streams)
     good(cuStreamGetCtx, (NULL, &owner));
     expect(owner == context);
 }
-END_TEST
 
 /* What cuGetProcAddress gives for the per-thread default stream takes NULL for that one. */
-START_TEST(per_thread_default_stream)
+TEST(stream, per_thread_default_stream)
 {
     call_cuStreamGetId *get_id = NULL;
     call_cuInit *init = NULL, *plain = NULL;
@@ -86,9 +86,8 @@ START_TEST(per_thread_default_stream)
     memcpy(&plain, &found, sizeof found);
     expect(init && init == plain);
 }
-END_TEST
 
-START_TEST(profiler)
+TEST(stream, profiler)
 {
     good(cuProfilerStart, ());
     good(cuProfilerStop, ());
@@ -97,9 +96,8 @@ START_TEST(profiler)
     bad(ERROR_INVALID_CONTEXT, cuProfilerStop, ());
     good(cuCtxSetCurrent, (context));
 }
-END_TEST
 
-START_TEST(stream_errors)
+TEST(stream, stream_errors)
 {
     gd_CUstream made = NULL;
 
@@ -117,9 +115,8 @@ START_TEST(stream_errors)
     bad(ERROR_INVALID_HANDLE, cuStreamDestroy_v2, (GD_CU_STREAM_LEGACY));
     bad(ERROR_INVALID_HANDLE, cuStreamWaitEvent, (stream, NULL, 0));
 }
-END_TEST
 
-START_TEST(destroyed_streams_are_refused)
+TEST(stream, destroyed_streams_are_refused)
 {
     gd_CUstream made = NULL;
     unsigned flags = 0;
@@ -133,11 +130,10 @@ START_TEST(destroyed_streams_are_refused)
     bad(ERROR_INVALID_HANDLE, cuStreamQuery, (made));
     bad(ERROR_INVALID_HANDLE, cuStreamGetFlags, (made, &flags));
 }
-END_TEST
 
 /* ---- events ---- */
 
-START_TEST(events)
+TEST(stream, events)
 {
     gd_CUevent first = NULL, second = NULL, untimed = NULL;
     float time = -1;
@@ -175,9 +171,8 @@ START_TEST(events)
     bad(ERROR_INVALID_VALUE, cuEventCreate, (&first, GD_CU_EVENT_INTERPROCESS));
     release(a);
 }
-END_TEST
 
-START_TEST(null_events)
+TEST(stream, null_events)
 {
     float time = 0;
 
@@ -189,9 +184,8 @@ START_TEST(null_events)
     bad(ERROR_INVALID_HANDLE, cuEventElapsedTime, (&time, NULL, NULL));
     bad(ERROR_INVALID_HANDLE, cuEventElapsedTime_v2, (&time, NULL, NULL));
 }
-END_TEST
 
-START_TEST(destroyed_events_are_refused)
+TEST(stream, destroyed_events_are_refused)
 {
     gd_CUevent event = NULL;
 
@@ -203,10 +197,9 @@ START_TEST(destroyed_events_are_refused)
     bad(ERROR_INVALID_HANDLE, cuEventRecord, (event, stream));
     bad(ERROR_INVALID_HANDLE, cuEventQuery, (event));
 }
-END_TEST
 
 /* Work behind a wait sees what came before the event, in another stream. */
-START_TEST(streams_wait_for_events)
+TEST(stream, streams_wait_for_events)
 {
     gd_CUstream other = NULL;
     gd_CUevent event = NULL;
@@ -229,7 +222,6 @@ START_TEST(streams_wait_for_events)
     release(a);
     release(b);
 }
-END_TEST
 
 /* ---- host functions ---- */
 
@@ -250,7 +242,7 @@ static void note_status(gd_CUstream where, gd_CUresult status, void *user)
     host_steps += *(int *)user;
 }
 
-START_TEST(host_functions)
+TEST(stream, host_functions)
 {
     int step = 3;
 
@@ -267,7 +259,6 @@ START_TEST(host_functions)
     bad(ERROR_INVALID_VALUE, cuStreamAddCallback, (stream, NULL, &step, 0));
     bad(ERROR_INVALID_VALUE, cuStreamAddCallback, (stream, note_status, &step, 1));
 }
-END_TEST
 
 /* A host function holds up the stream, and not the driver; queries say so. */
 static sem_t may_go_on;
@@ -278,7 +269,7 @@ static void hold_up(void *user)
     sem_wait(&may_go_on);
 }
 
-START_TEST(queries_tell_of_work)
+TEST(stream, queries_tell_of_work)
 {
     gd_CUevent event = NULL;
 
@@ -293,7 +284,6 @@ START_TEST(queries_tell_of_work)
     good(cuStreamQuery, (stream));
     good(cuEventDestroy_v2, (event));
 }
-END_TEST
 
 /* A program that waits in a way of its own is called too. */
 static void post(void *user)
@@ -301,7 +291,7 @@ static void post(void *user)
     sem_post(user);
 }
 
-START_TEST(host_functions_run_unasked)
+TEST(stream, host_functions_run_unasked)
 {
     sem_t called;
 
@@ -311,25 +301,8 @@ START_TEST(host_functions_run_unasked)
     good(cuStreamSynchronize, (stream));
     sem_destroy(&called);
 }
-END_TEST
 
 Suite *stream_suite(void)
 {
-    const conformance_case cases[] = {{streams, 0},
-                                      {default_streams, 0},
-                                      {per_thread_default_stream, 0},
-                                      {profiler, 0},
-                                      {stream_errors, 0},
-                                      {destroyed_streams_are_refused, 0},
-                                      {events, 0},
-                                      {null_events, 0},
-                                      {destroyed_events_are_refused, 0},
-                                      {streams_wait_for_events, 0},
-                                      {host_functions, 0},
-                                      {queries_tell_of_work, 0},
-                                      {host_functions_run_unasked, 0}};
-    Suite *suite = suite_create("stream");
-
-    add_cases(suite, "stream", setup_context, teardown_context, cases, COUNT_OF(cases));
-    return suite;
+    return make_suite("stream");
 }

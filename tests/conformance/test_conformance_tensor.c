@@ -47,14 +47,16 @@ static const encoding good_maps[] = {
      .promotion = GD_CU_TENSOR_MAP_L2_PROMOTION_L2_256B},
 };
 
-START_TEST(tensor_maps_are_encoded)
+TEST_GROUP(tensor, setup_context, teardown_context);
+TEST_GROUP(ends, setup_context, NULL);
+
+LOOP_TEST(tensor, tensor_maps_are_encoded, COUNT_OF(good_maps))
 {
     gd_CUtensorMap map;
 
     driver_good(ENTRY_cuTensorMapEncodeTiled, encode(&map, &good_maps[_i]), "a map that is right",
                 __FILE__, __LINE__);
 }
-END_TEST
 
 /* The first of them but for one field. */
 #define FIELD(name) offsetof(encoding, name), sizeof(((encoding *)0)->name)
@@ -86,7 +88,7 @@ static const struct {
      GD_CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA},
 };
 
-START_TEST(tensor_maps_are_refused)
+LOOP_TEST(tensor, tensor_maps_are_refused, COUNT_OF(bad_maps))
 {
     encoding bad = good_maps[0];
     gd_CUtensorMap map;
@@ -95,9 +97,8 @@ START_TEST(tensor_maps_are_refused)
     driver_bad(ENTRY_cuTensorMapEncodeTiled, encode(&map, &bad), GD_CUDA_ERROR_INVALID_VALUE,
                bad_maps[_i].name, __FILE__, __LINE__);
 }
-END_TEST
 
-START_TEST(tensor_maps_for_convolutions)
+TEST(tensor, tensor_maps_for_convolutions)
 {
     const uint64_t sizes[] = {64, 28, 28, 8}, strides[] = {128, 3584, 100352};
     const int lower[] = {-1, -1}, upper[] = {1, 1}, far[] = {-129, -1};
@@ -117,11 +118,10 @@ START_TEST(tensor_maps_for_convolutions)
         (&map, GD_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)0x700000010000, sizes, strides,
          lower, upper, 257, 128, steps, 0, GD_CU_TENSOR_MAP_SWIZZLE_128B, 0, 0));
 }
-END_TEST
 
 /* Each limit of a map of rank 4 for convolutions, of 2-byte elements in 28 x 28 pixels: at it, and
  * beyond it. */
-START_TEST(convolutions_at_their_limits)
+TEST(tensor, convolutions_at_their_limits)
 {
     static const struct {
         uint32_t channels, pixels;
@@ -155,7 +155,6 @@ START_TEST(convolutions_at_their_limits)
         }
     }
 }
-END_TEST
 
 /* ---- copies ---- */
 
@@ -260,7 +259,7 @@ static void run_copy(const char *text, int type, uint32_t columns, copied *all)
 }
 
 /* What lies outside of the tensor is 0. */
-START_TEST(boxes_are_loaded)
+TEST(tensor, boxes_are_loaded)
 {
     static copied all;
 
@@ -276,7 +275,6 @@ START_TEST(boxes_are_loaded)
     }
     ck_assert_mem_eq(all.tensor, all.tensor_after, sizeof all.tensor);
 }
-END_TEST
 
 static bool is_nan(uint32_t bits)
 {
@@ -296,7 +294,7 @@ static const int float_types[] = {
     GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, GD_CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ};
 
 /* What lies outside is a NaN of 16-bit halves 0x7ff7. */
-START_TEST(loads_convert)
+LOOP_TEST(tensor, loads_convert, COUNT_OF(float_types))
 {
     static copied all;
 
@@ -312,10 +310,9 @@ START_TEST(loads_convert)
         }
     }
 }
-END_TEST
 
 /* Denormals that a reduction adds to denormals: flushed where the type says so. */
-START_TEST(reductions_of_denormals)
+LOOP_TEST(tensor, reductions_of_denormals, COUNT_OF(float_types))
 {
     static copied all;
 
@@ -333,10 +330,9 @@ START_TEST(reductions_of_denormals)
         }
     }
 }
-END_TEST
 
 /* Chunks of 16 bytes are written whole: here two words behind the end of each row. */
-START_TEST(stores_write_whole_chunks)
+TEST(tensor, stores_write_whole_chunks)
 {
     static copied all;
 
@@ -352,11 +348,10 @@ START_TEST(stores_write_whole_chunks)
         }
     }
 }
-END_TEST
 
 /* The first box ends right of the tensor; the second copy adds, and its box ends below the
  * tensor. */
-START_TEST(boxes_are_stored)
+TEST(tensor, boxes_are_stored)
 {
     static copied all;
 
@@ -374,7 +369,6 @@ START_TEST(boxes_are_stored)
         }
     }
 }
-END_TEST
 
 /* A row that begins at no multiple of 16 bytes, and a store with a negative coordinate, end the
  * context. */
@@ -392,7 +386,7 @@ static const char *const illegal_copies[] = {
      "[%box];\n"),
 };
 
-START_TEST(illegal_boxes_end_the_context)
+LOOP_TEST(ends, illegal_boxes_end_the_context, COUNT_OF(illegal_copies))
 {
     char text[8192];
     gd_CUtensorMap map;
@@ -409,7 +403,6 @@ START_TEST(illegal_boxes_end_the_context)
     ck_assert_msg(result == GD_CUDA_ERROR_ILLEGAL_INSTRUCTION, "result %d", result);
     teardown_driver();
 }
-END_TEST
 
 /* Two CTAs of a cluster: each fetches half of the box for both. Rows of the tensor are 32 words
  * long here. */
@@ -438,7 +431,7 @@ static const char multicast_kernel[] = PTX_TENSOR
     "barrier.cluster.wait;\n    "
     "ret;\n}\n";
 
-START_TEST(boxes_go_to_several)
+TEST(tensor, boxes_go_to_several)
 {
     const encoding half = {.type = GD_CU_TENSOR_MAP_DATA_TYPE_UINT32,
                            .rank = 2,
@@ -471,7 +464,6 @@ START_TEST(boxes_go_to_several)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
 /* ---- products ---- */
 
@@ -546,7 +538,7 @@ static void write_factors(uint16_t *words)
     }
 }
 
-START_TEST(products_of_a_warpgroup)
+TEST(tensor, products_of_a_warpgroup)
 {
     static uint16_t words[2048 + THREADS * 8];
     float found[2][THREADS * 4];
@@ -571,25 +563,8 @@ START_TEST(products_of_a_warpgroup)
     release(out);
     good(cuModuleUnload, (module));
 }
-END_TEST
 
 Suite *tensor_suite(void)
 {
-    const conformance_case cases[] = {{tensor_maps_are_encoded, COUNT_OF(good_maps)},
-                                      {tensor_maps_are_refused, COUNT_OF(bad_maps)},
-                                      {tensor_maps_for_convolutions, 0},
-                                      {convolutions_at_their_limits, 0},
-                                      {boxes_are_loaded, 0},
-                                      {loads_convert, COUNT_OF(float_types)},
-                                      {boxes_are_stored, 0},
-                                      {reductions_of_denormals, COUNT_OF(float_types)},
-                                      {stores_write_whole_chunks, 0},
-                                      {boxes_go_to_several, 0},
-                                      {products_of_a_warpgroup, 0}};
-    const conformance_case ends[] = {{illegal_boxes_end_the_context, COUNT_OF(illegal_copies)}};
-    Suite *suite = suite_create("tensor");
-
-    add_cases(suite, "tensor", setup_context, teardown_context, cases, COUNT_OF(cases));
-    add_cases(suite, "ends", setup_context, NULL, ends, COUNT_OF(ends));
-    return suite;
+    return make_suite("tensor");
 }

@@ -69,9 +69,11 @@ static void end_all(uint32_t default_streams)
     ck_assert_uint_eq(count_objects(GD_OBJECT_MODULE), 0);
 }
 
+TEST_GROUP(capture, setup, NULL);
+
 /* The chain ends while the capture has its lanes. Before, it is prepared for a run, or run outside
  * of the capture, which changes nothing. */
-START_TEST(a_capture_has_its_lanes)
+LOOP_TEST(capture, a_capture_has_its_lanes, 3)
 {
     gd_CUgraph graph = NULL;
     void *other = NULL;
@@ -92,12 +94,11 @@ START_TEST(a_capture_has_its_lanes)
     ck_good(griddep_stream_destroy(runtime, other, &error));
     end_all(0);
 }
-END_TEST
 
 /* The program ends the stream that it captures. Nobody can end the capture then, and it never lets
  * go of the lanes: they are ended with the chain all the same, and before when it is run once
  * more. */
-START_TEST(a_spoilt_capture_has_no_lanes)
+LOOP_TEST(capture, a_spoilt_capture_has_no_lanes, 2)
 {
     ck_good(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, stream, &error));
     ck_good(griddep_stream_destroy(runtime, stream, &error));
@@ -109,11 +110,10 @@ START_TEST(a_spoilt_capture_has_no_lanes)
     griddep_chain_destroy(chain);
     end_all(_i ? 1 : 0);
 }
-END_TEST
 
 /* The graph of a capture is ended while it runs, and then all
  * else: nothing is left of it, and a capture of the program's own goes on. */
-START_TEST(a_graph_that_runs_leaves_nothing)
+TEST(capture, a_graph_that_runs_leaves_nothing)
 {
     griddep_graph *graph = NULL;
     gd_CUstream own = NULL;
@@ -136,17 +136,8 @@ START_TEST(a_graph_that_runs_leaves_nothing)
     ck_assert_uint_eq(count_objects(GD_OBJECT_EXECUTABLE), 0);
     ck_assert_uint_eq(count_objects(GD_OBJECT_MODULE), 0);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("capture");
-    TCase *tests = tcase_create("capture");
-
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_loop_test(tests, a_capture_has_its_lanes, 0, 3);
-    tcase_add_loop_test(tests, a_spoilt_capture_has_no_lanes, 0, 2);
-    tcase_add_test(tests, a_graph_that_runs_leaves_nothing);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_suite(make_suite("capture"));
 }

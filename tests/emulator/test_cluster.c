@@ -63,8 +63,10 @@ static void check_words(const char *text, uint32_t ctas, uint32_t cluster, uint3
     }
 }
 
+TEST_GROUP(cluster, NULL, NULL);
+
 /* Threads that have exited, arrived before or not, hold up nobody; work between arrive and wait. */
-START_TEST(exits)
+TEST(cluster, exits)
 {
     const char *text =
         KERNEL("setp.gt.u32 %p0, %r0, 40; @%p0 exit; setp.eq.u32 %p1, %rank, 2; @%p1 exit;\n"
@@ -79,10 +81,9 @@ START_TEST(exits)
 
     check_words(text, 3, 3, 64, expected);
 }
-END_TEST
 
 /* One warp of rank 0 stands at griddepcontrol.wait while another meets the cluster. */
-START_TEST(grid_wait)
+TEST(cluster, grid_wait)
 {
     const char *text = KERNEL(
         "setp.ge.u32 %p0, %r0, 32; @%p0 griddepcontrol.wait; st.shared.u32 [s], 5;\n" SYNC
@@ -91,7 +92,6 @@ START_TEST(grid_wait)
 
     check_words(text, 2, 2, 64, expected);
 }
-END_TEST
 
 static const struct {
     const char *body;
@@ -116,7 +116,7 @@ static const struct {
      "(63 of 64 have); rank 0: 31 at it, 1 at barriers of the CTA; rank 1: 32 at it"},
 };
 
-START_TEST(faults)
+LOOP_TEST(cluster, faults, COUNT(fault_cases))
 {
     char text[4096];
 
@@ -136,7 +136,6 @@ START_TEST(faults)
         device_close(&dev);
     }
 }
-END_TEST
 
 /* Measured on an H200: these need a launch with a cluster, which may be one CTA. */
 static const char *const async_stores[] = {
@@ -144,7 +143,7 @@ static const char *const async_stores[] = {
     "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32",
 };
 
-START_TEST(asynchronous_stores_need_a_cluster)
+LOOP_TEST(cluster, asynchronous_stores_need_a_cluster, COUNT(async_stores))
 {
     char text[4096];
 
@@ -172,17 +171,8 @@ START_TEST(asynchronous_stores_need_a_cluster)
         device_close(&dev);
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("cluster");
-    TCase *item = tcase_create("cluster");
-
-    tcase_add_loop_test(item, asynchronous_stores_need_a_cluster, 0, (int)COUNT(async_stores));
-    tcase_add_test(item, exits);
-    tcase_add_test(item, grid_wait);
-    tcase_add_loop_test(item, faults, 0, (int)COUNT(fault_cases));
-    suite_add_tcase(suite, item);
-    return run_suite(suite);
+    return run_suite(make_suite("cluster"));
 }

@@ -100,7 +100,9 @@ static uint32_t read_word(gd_CUdeviceptr address)
 
 /* ---- settings ---- */
 
-START_TEST(settings)
+TEST_GROUP(devices, NULL, NULL);
+
+TEST(devices, settings)
 {
     static const char *const wrong[] = {"0", "65", "2,2", "sm_90,", "sm_89", ",sm_90", "two", "-1"};
     const char *words = "";
@@ -126,9 +128,8 @@ START_TEST(settings)
     ck_good(cuDeviceCanAccessPeer(&can, 0, 0));
     ck_assert_int_eq(can, 0);
 }
-END_TEST
 
-START_TEST(kinds_of_devices)
+TEST(devices, kinds_of_devices)
 {
     static const char newer[] =
         ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
@@ -154,11 +155,10 @@ START_TEST(kinds_of_devices)
     ck_good(cuCtxSetCurrent(made[1]));
     ck_good(cuModuleLoadData(&loaded, newer));
 }
-END_TEST
 
 /* Each device has as much memory as the setting says, and what one has taken the others have
  * still. */
-START_TEST(memory_of_each)
+TEST(devices, memory_of_each)
 {
     gd_CUdeviceptr first, second, third;
     size_t left, total;
@@ -180,7 +180,6 @@ START_TEST(memory_of_each)
     ck_assert_uint_eq(left, total);
     ck_good(cuMemFree_v2(second));
 }
-END_TEST
 
 /* ---- faults ---- */
 
@@ -193,7 +192,7 @@ static const char add[] =
 
 /* A context whose access was taken away faults with the owner of the address; the other device goes
  * on. */
-START_TEST(faults_name_the_owner)
+TEST(devices, faults_name_the_owner)
 {
     const char *words = "";
     char expected[256];
@@ -219,11 +218,10 @@ START_TEST(faults_name_the_owner)
     finish(2);
     ck_assert_uint_eq(read_word(far), 1);
 }
-END_TEST
 
 /* A context that ends takes its memory from those that could reach it, and itself from their lists:
  * one that is made at its place has no access. */
-START_TEST(contexts_that_end)
+TEST(devices, contexts_that_end)
 {
     begin("2", "eager", add);
     gd_CUdeviceptr near = allocate(0, 64);
@@ -234,11 +232,10 @@ START_TEST(contexts_that_end)
     ck_good(cuCtxSetCurrent(contexts[0]));
     ck_result(cuStreamSynchronize(streams[0]), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
 }
-END_TEST
 
 /* A graph fails as a whole: the fault of a kernel on another device is told to who waits for the
  * launch. What does not belong to it goes on. */
-START_TEST(graphs_fail_as_a_whole)
+TEST(devices, graphs_fail_as_a_whole)
 {
     gd_CUgraph graph;
     gd_CUgraphExec executable;
@@ -273,11 +270,10 @@ START_TEST(graphs_fail_as_a_whole)
     finish(2);
     ck_assert_uint_eq(read_word(other), 1);
 }
-END_TEST
 
 /* Memory whose free is due in another context's stream may outlive the context that it was taken
  * in; what comes before the free still finds it. */
-START_TEST(memory_outlives_its_context)
+TEST(devices, memory_outlives_its_context)
 {
     gd_CUcontext other, popped;
     gd_CUdeviceptr there;
@@ -294,11 +290,10 @@ START_TEST(memory_outlives_its_context)
     finish(0);
     ck_assert_uint_eq(read_word(near), 7);
 }
-END_TEST
 
 /* A graph whose body names a kernel that is gone is not launched; one whose kernel's context ends
  * after the launch fails where the body would begin. */
-START_TEST(a_body_needs_its_kernel)
+LOOP_TEST(devices, a_body_needs_its_kernel, 2)
 {
     gd_CUcontext other, popped;
     gd_CUmodule module;
@@ -346,7 +341,6 @@ START_TEST(a_body_needs_its_kernel)
     ck_result(cuGraphLaunch(executable, streams[0]), GD_CUDA_ERROR_INVALID_HANDLE);
     finish(0);
 }
-END_TEST
 
 /* ---- how far a device runs ahead ---- */
 
@@ -375,26 +369,24 @@ static void measure_lead(const char *schedule, uint32_t *lead)
     }
 }
 
-START_TEST(eager_lets_the_youngest_run_ahead)
+TEST(devices, eager_lets_the_youngest_run_ahead)
 {
     uint32_t lead[2];
 
     measure_lead("eager", lead);
     ck_assert_uint_gt(lead[1], 15000);
 }
-END_TEST
 
-START_TEST(lazy_lets_the_oldest_run_ahead)
+TEST(devices, lazy_lets_the_oldest_run_ahead)
 {
     uint32_t lead[2];
 
     measure_lead("lazy", lead);
     ck_assert_uint_gt(lead[0], 15000);
 }
-END_TEST
 
 /* Over some seeds each device is far ahead at times, and at times they go by turns. */
-START_TEST(random_lets_either_run_ahead)
+TEST(devices, random_lets_either_run_ahead)
 {
     uint32_t far[2] = {0, 0}, mixed = 0;
     int pipes[2];
@@ -418,7 +410,6 @@ START_TEST(random_lets_either_run_ahead)
     ck_assert_uint_gt(far[1], 0);
     ck_assert_uint_gt(mixed, 0);
 }
-END_TEST
 
 /* ---- hops ---- */
 
@@ -515,7 +506,7 @@ static const char *const schedules[] = {"eager",    "lazy",     "random:1",
 enum { SCHEDULES = sizeof schedules / sizeof *schedules };
 
 /* The number of a case is a hop, a schedule, and whether there are 2 or 8 devices. */
-START_TEST(rings)
+LOOP_TEST(devices, rings, HOPS *SCHEDULES * 2)
 {
     const hop *how = &hops[_i % HOPS];
     const char *schedule = schedules[_i / HOPS % SCHEDULES];
@@ -536,10 +527,9 @@ START_TEST(rings)
     ck_assert_msg(strstr(report, "\"line\":0") == NULL, "%s", report);
     ck_assert_msg(strstr(report, "on device 0") && strstr(report, "on device 1"), "%s", report);
 }
-END_TEST
 
 /* The check of the text says the same of each hop as the run does, where a text can tell. */
-START_TEST(rings_are_checked)
+LOOP_TEST(devices, rings_are_checked, HOPS)
 {
     const hop *how = &hops[_i];
     griddep_findings *findings = NULL;
@@ -557,10 +547,9 @@ START_TEST(rings_are_checked)
     }
     griddep_findings_destroy(findings);
 }
-END_TEST
 
 /* Memory of one device is freed while a kernel of another one waits for what is launched later. */
-START_TEST(frees_wait_for_their_device_alone)
+TEST(devices, frees_wait_for_their_device_alone)
 {
     char text[4096];
     uint32_t rounds = 1, zero = 0, one = 1;
@@ -578,7 +567,6 @@ START_TEST(frees_wait_for_their_device_alone)
     finish(1);
     ck_assert_uint_eq(read_word(places[0] + 128), 2);
 }
-END_TEST
 
 /* ---- virtual memory ---- */
 
@@ -612,7 +600,7 @@ static gd_CUmemGenericAllocationHandle make_memory(int device)
 
 /* A device that was not let at what is mapped faults, its own device too; so does who comes after
  * the end of the mapping. */
-START_TEST(mappings_are_for_whom_they_say)
+LOOP_TEST(devices, mappings_are_for_whom_they_say, 2)
 {
     static const char *const said[] = {
         "of device 1, and the kernel runs on device 0, whose context has no access to it "
@@ -632,10 +620,9 @@ START_TEST(mappings_are_for_whom_they_say)
     cuGetErrorString(GD_CUDA_ERROR_ILLEGAL_ADDRESS, &words);
     ck_assert_msg(strstr(words, said[_i]) != NULL, "%s", words);
 }
-END_TEST
 
 /* Physical memory counts once, however often it is mapped, until nobody has it. */
-START_TEST(physical_memory_counts)
+TEST(devices, physical_memory_counts)
 {
     gd_CUmemGenericAllocationHandle memory, same;
     size_t left, total;
@@ -665,10 +652,9 @@ START_TEST(physical_memory_counts)
     ck_assert_uint_eq(total - left, BLOCK); /* of the second one */
     close(file);
 }
-END_TEST
 
 /* What is no memory of an emulated driver, or of a device that this process lacks. */
-START_TEST(what_is_imported_is_looked_at)
+TEST(devices, what_is_imported_is_looked_at)
 {
     char text[8192] = "griddep shared", path[] = "/tmp/griddep-devices-XXXXXX";
     gd_CUmemGenericAllocationHandle made;
@@ -688,7 +674,6 @@ START_TEST(what_is_imported_is_looked_at)
     ck_result(cuMemImportFromShareableHandle(&made, (void *)(intptr_t)file, 1),
               GD_CUDA_ERROR_INVALID_VALUE);
 }
-END_TEST
 
 /* ---- processes ---- */
 
@@ -760,7 +745,7 @@ static void join(int rank, pid_t child)
     ck_assert_int_eq(status, 0);
 }
 
-START_TEST(a_ring_of_two_processes)
+TEST(devices, a_ring_of_two_processes)
 {
     char text[4096];
     gd_CUdeviceptr places[2];
@@ -778,11 +763,10 @@ START_TEST(a_ring_of_two_processes)
         ck_assert_uint_eq(read_word(places[0] + 128), 2 * rounds);
     join(rank, child);
 }
-END_TEST
 
 /* Both processes count on one word of the first one's memory, by each width that has a lock-free
  * operation on the host. */
-START_TEST(processes_count_together)
+TEST(devices, processes_count_together)
 {
     static const char text[] =
         HEAD ".visible .entry count(.param .u64 word, .param .u64 ready)\n{\n"
@@ -809,11 +793,10 @@ START_TEST(processes_count_together)
     ck_assert_uint_eq(read_word(places[0] + 8), 3 * 2 * 32 * 2000);
     join(rank, child);
 }
-END_TEST
 
 /* ---- the library ---- */
 
-START_TEST(library_on_two_devices)
+TEST(devices, library_on_two_devices)
 {
     griddep_runtime *runtimes[2];
     griddep_group *group = NULL;
@@ -865,33 +848,8 @@ START_TEST(library_on_two_devices)
         griddep_runtime_close(runtimes[i]);
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("devices");
-    TCase *cases = tcase_create("devices");
-
-    tcase_add_test(cases, settings);
-    tcase_add_test(cases, kinds_of_devices);
-    tcase_add_test(cases, memory_of_each);
-    tcase_add_test(cases, faults_name_the_owner);
-    tcase_add_test(cases, contexts_that_end);
-    tcase_add_test(cases, memory_outlives_its_context);
-    tcase_add_loop_test(cases, a_body_needs_its_kernel, 0, 2);
-    tcase_add_test(cases, graphs_fail_as_a_whole);
-    tcase_add_test(cases, eager_lets_the_youngest_run_ahead);
-    tcase_add_test(cases, lazy_lets_the_oldest_run_ahead);
-    tcase_add_test(cases, random_lets_either_run_ahead);
-    tcase_add_loop_test(cases, rings, 0, HOPS * SCHEDULES * 2);
-    tcase_add_loop_test(cases, rings_are_checked, 0, HOPS);
-    tcase_add_test(cases, frees_wait_for_their_device_alone);
-    tcase_add_loop_test(cases, mappings_are_for_whom_they_say, 0, 2);
-    tcase_add_test(cases, physical_memory_counts);
-    tcase_add_test(cases, what_is_imported_is_looked_at);
-    tcase_add_test(cases, a_ring_of_two_processes);
-    tcase_add_test(cases, processes_count_together);
-    tcase_add_test(cases, library_on_two_devices);
-    suite_add_tcase(suite, cases);
-    return run_suite(suite);
+    return run_suite(make_suite("devices"));
 }

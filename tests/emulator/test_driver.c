@@ -258,7 +258,15 @@ static uint32_t word_of(gd_CUdeviceptr buffer)
 
 /* ---- device, entry points ---- */
 
-START_TEST(tells_what_it_is)
+TEST_GROUP(device, NULL, NULL);
+TEST_GROUP(modules, NULL, NULL);
+TEST_GROUP(launches, NULL, NULL);
+TEST_GROUP(dependent_launch, NULL, NULL);
+TEST_GROUP(loops, NULL, NULL);
+TEST_GROUP(streams, NULL, NULL);
+TEST_GROUP(system, NULL, NULL);
+
+TEST(device, tells_what_it_is)
 {
     char name[64];
     int count = 0, major = 0, minor = 0, value = 0, version = 0;
@@ -295,9 +303,8 @@ START_TEST(tells_what_it_is)
     ck_assert_uint_eq(api, 13000);
     end_clean();
 }
-END_TEST
 
-START_TEST(names_fit_versions)
+TEST(device, names_fit_versions)
 {
     void *function = NULL, *other = NULL;
     int found = 0;
@@ -325,7 +332,6 @@ START_TEST(names_fit_versions)
     ck_result(cuGetProcAddress("cuNothing", &function, 12000, 0), GD_CUDA_ERROR_NOT_FOUND);
     ck_result(cuSurfObjectCreate(NULL, NULL), GD_CUDA_ERROR_NOT_SUPPORTED);
 }
-END_TEST
 
 static void *use_other_thread(void *user)
 {
@@ -344,7 +350,7 @@ static void *use_other_thread(void *user)
     return NULL;
 }
 
-START_TEST(threads_share_a_context)
+TEST(device, threads_share_a_context)
 {
     pthread_t threads[3];
 
@@ -355,7 +361,6 @@ START_TEST(threads_share_a_context)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
     end_clean();
 }
-END_TEST
 
 /* ---- modules ---- */
 
@@ -375,7 +380,7 @@ static gd_CUresult load_with_log(const char *text, char *log, unsigned bytes)
     return result;
 }
 
-START_TEST(bad_code_is_refused_in_words)
+TEST(modules, bad_code_is_refused_in_words)
 {
     static const char fatbin[16] = "\x50\xed\x55\xba", empty[16] = "\x50\xed\x55\xba\1\0\x10";
     char log[1024], elf[64] = "\177ELF\2\1\1";
@@ -409,7 +414,6 @@ START_TEST(bad_code_is_refused_in_words)
     ck_assert_uint_eq(strlen(log), 9);
     end_clean();
 }
-END_TEST
 
 /* A fatbin whose first entry is a cubin; golden data of nvcc. */
 static char *read_fatbin(void)
@@ -425,7 +429,7 @@ static char *read_fatbin(void)
     return data;
 }
 
-START_TEST(fatbins_run_by_their_ptx)
+TEST(modules, fatbins_run_by_their_ptx)
 {
     char *fatbin = read_fatbin();
     gd_fatbin_wrapper wrapper = {GD_FATBIN_WRAPPER_MAGIC, 1, fatbin, NULL};
@@ -463,9 +467,8 @@ START_TEST(fatbins_run_by_their_ptx)
     free(fatbin);
     end_clean();
 }
-END_TEST
 
-START_TEST(damaged_fatbins_are_refused)
+TEST(modules, damaged_fatbins_are_refused)
 {
     char *fatbin = read_fatbin(), log[256];
     gd_fatbin_entry newest;
@@ -482,10 +485,9 @@ START_TEST(damaged_fatbins_are_refused)
     free(fatbin);
     end_clean();
 }
-END_TEST
 
 /* Compilers number the source files of each text from 1. */
-START_TEST(linked_texts_have_files_of_their_own)
+TEST(modules, linked_texts_have_files_of_their_own)
 {
     static const char *const texts[] = {
         ".version 7.8\n.target sm_90\n.address_size 64\n.file 1 \"a.c\"\n.file 2 \"a.h\"\n"
@@ -508,10 +510,9 @@ START_TEST(linked_texts_have_files_of_their_own)
     ck_good(cuModuleLoadData(&made, image));
     ck_good(cuLinkDestroy(link));
 }
-END_TEST
 
 /* Shared memory that another text defines is no memory of the launch's. */
-START_TEST(linked_texts_have_shared_memory_of_others)
+TEST(modules, linked_texts_have_shared_memory_of_others)
 {
     static const char *const texts[] = {
         ".version 7.8\n.target sm_90\n.address_size 64\n.extern .shared .u64 stacks[32];\n"
@@ -546,10 +547,9 @@ START_TEST(linked_texts_have_shared_memory_of_others)
     ck_assert_uint_eq(value, 5);
     ck_good(cuLinkDestroy(link));
 }
-END_TEST
 
 /* name<N> is short for N variables, in each space. */
-START_TEST(variables_of_a_range_are_several)
+TEST(modules, variables_of_a_range_are_several)
 {
     static const char text[] =
         ".version 7.8\n.target sm_90\n.address_size 64\n.global .u64 g<2>;\n"
@@ -579,9 +579,8 @@ START_TEST(variables_of_a_range_are_several)
     ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
     ck_assert_uint_eq(value, 33);
 }
-END_TEST
 
-START_TEST(linked_images_load_again)
+TEST(modules, linked_images_load_again)
 {
     gd_CUlinkState link = NULL;
     gd_CUmodule made = NULL;
@@ -617,11 +616,10 @@ START_TEST(linked_images_load_again)
     free(copy);
     end_clean();
 }
-END_TEST
 
 /* ---- launches ---- */
 
-START_TEST(launches_are_checked)
+TEST(launches, launches_are_checked)
 {
     gd_CUfunction step, big;
     gd_CUlaunchConfig config = {.gridDimX = 1,
@@ -700,10 +698,9 @@ START_TEST(launches_are_checked)
     ck_good(cuCtxSynchronize());
     end_clean();
 }
-END_TEST
 
 /* Far more CTAs than the device holds at a time. */
-START_TEST(grids_larger_than_the_device_finish)
+TEST(launches, grids_larger_than_the_device_finish)
 {
     gd_CUdeviceptr large;
     uint32_t *words = malloc(4 * 32 * 2000);
@@ -721,9 +718,8 @@ START_TEST(grids_larger_than_the_device_finish)
     ck_good(cuMemFree_v2(large));
     end_clean();
 }
-END_TEST
 
-START_TEST(long_queues_run_by_themselves)
+TEST(launches, long_queues_run_by_themselves)
 {
     setup();
     for (int i = 0; i < 3000; i++)
@@ -731,7 +727,6 @@ START_TEST(long_queues_run_by_themselves)
     ck_assert_uint_eq(word_of(a), 3000);
     end_clean();
 }
-END_TEST
 
 /* ---- dependent launch ---- */
 
@@ -744,26 +739,24 @@ static uint32_t run_pair(const char *first, const char *second)
     return word_of(c);
 }
 
-START_TEST(without_a_wait_stale_data_is_read)
+TEST(dependent_launch, without_a_wait_stale_data_is_read)
 {
     setup();
     ck_assert_uint_eq(run_pair("step", "rash"), 101); /* what stood in b before */
     ck_assert_uint_eq(word_of(b), 1);
     end_clean();
 }
-END_TEST
 
-START_TEST(with_a_wait_fresh_data_is_read)
+TEST(dependent_launch, with_a_wait_fresh_data_is_read)
 {
     setup();
     ck_assert_uint_eq(run_pair("step", "step"), 2);
     ck_assert_uint_eq(run_pair("quiet", "late"), 2);
     end_clean();
 }
-END_TEST
 
 /* A primary that never triggers, or triggers after its work, does so when it exits. */
-START_TEST(late_triggers_start_late)
+TEST(dependent_launch, late_triggers_start_late)
 {
     setup();
     ck_assert_uint_eq(run_pair("quiet", "rash"), 2);
@@ -771,15 +764,13 @@ START_TEST(late_triggers_start_late)
     ck_assert_uint_eq(run_pair("late", "rash"), 2);
     end_clean();
 }
-END_TEST
 
-START_TEST(lazy_schedules_hide_the_race)
+TEST(dependent_launch, lazy_schedules_hide_the_race)
 {
     begin("lazy", "contract");
     ck_assert_uint_eq(run_pair("step", "rash"), 2);
     end_clean();
 }
-END_TEST
 
 /* The third waits for the second, which ended without waiting for the first: the contract promises
  * nothing about the first. */
@@ -791,24 +782,22 @@ static uint32_t run_transitive(void)
     return word_of(c);
 }
 
-START_TEST(waits_are_for_direct_dependencies)
+TEST(dependent_launch, waits_are_for_direct_dependencies)
 {
     setup();
     ck_assert_uint_eq(run_transitive(), 101);
     end_clean();
 }
-END_TEST
 
-START_TEST(observed_waits_reach_further)
+TEST(dependent_launch, observed_waits_reach_further)
 {
     begin("eager", "observed");
     ck_assert_uint_eq(run_transitive(), 2);
     end_clean();
 }
-END_TEST
 
 /* A plain launch waits for all that stands before it in its stream, a synchronization too. */
-START_TEST(plain_launches_wait_for_everything)
+TEST(dependent_launch, plain_launches_wait_for_everything)
 {
     setup();
     launch("step", a, b, false);
@@ -817,9 +806,8 @@ START_TEST(plain_launches_wait_for_everything)
     ck_assert_uint_eq(word_of(c), 2);
     end_clean();
 }
-END_TEST
 
-START_TEST(random_schedules_repeat)
+LOOP_TEST(loops, random_schedules_repeat, 2)
 {
     uint32_t stale = 0;
 
@@ -844,12 +832,11 @@ START_TEST(random_schedules_repeat)
     ck_assert_uint_lt(stale, 20);
     end_clean();
 }
-END_TEST
 
 /* ---- streams and events ---- */
 
 /* The younger stream's kernel runs first where nothing orders them. */
-START_TEST(streams_without_order_race)
+TEST(streams, streams_without_order_race)
 {
     gd_CUstream other;
 
@@ -862,9 +849,8 @@ START_TEST(streams_without_order_race)
     ck_good(cuStreamDestroy_v2(other));
     end_clean();
 }
-END_TEST
 
-START_TEST(queries_make_progress)
+TEST(streams, queries_make_progress)
 {
     gd_CUevent event;
     gd_CUresult result;
@@ -888,7 +874,6 @@ START_TEST(queries_make_progress)
     ck_result(cuEventDestroy_v2(event), GD_CUDA_ERROR_INVALID_HANDLE);
     end_clean();
 }
-END_TEST
 
 static float time_chain(bool dependent)
 {
@@ -931,7 +916,7 @@ static float time_full(gd_CUfunction full, gd_CUdeviceptr result, bool dependent
 }
 
 /* As blocks leave, those of the next grid take their places, each where one becomes free first. */
-START_TEST(blocks_take_places_as_they_become_free)
+TEST(streams, blocks_take_places_as_they_become_free)
 {
     gd_CUmodule own;
     gd_CUfunction full;
@@ -957,9 +942,8 @@ START_TEST(blocks_take_places_as_they_become_free)
     ck_good(cuModuleUnload(own));
     end_clean();
 }
-END_TEST
 
-START_TEST(model_time_repeats_and_shows_overlap)
+TEST(streams, model_time_repeats_and_shows_overlap)
 {
     setup();
     float plain = time_chain(false), again = time_chain(false), dependent = time_chain(true);
@@ -969,7 +953,6 @@ START_TEST(model_time_repeats_and_shows_overlap)
                   (double)plain);
     end_clean();
 }
-END_TEST
 
 static int host_calls;
 static gd_CUresult inside_result;
@@ -998,7 +981,7 @@ static void meet(void *user)
     sem_post(&with->done);
 }
 
-START_TEST(host_functions_hold_no_lock)
+TEST(streams, host_functions_hold_no_lock)
 {
     meeting with = {.mutex = PTHREAD_MUTEX_INITIALIZER};
     gd_CUdeviceptr memory;
@@ -1019,7 +1002,6 @@ START_TEST(host_functions_hold_no_lock)
     ck_good(cuStreamDestroy_v2(other));
     end_clean();
 }
-END_TEST
 
 /* A kernel that runs may wait for one behind a host function that another thread is in; poll does
  * nothing else, watch looks at the clock meanwhile. */
@@ -1039,7 +1021,7 @@ static void stay(void *user)
     usleep(20000); /* the program waits for the kernel now */
 }
 
-START_TEST(host_functions_return_while_kernels_wait)
+TEST(streams, host_functions_return_while_kernels_wait)
 {
     gd_CUfunction tell, await[2];
     gd_CUmodule loaded;
@@ -1067,7 +1049,6 @@ START_TEST(host_functions_return_while_kernels_wait)
     ck_good(cuModuleUnload(loaded));
     end_clean();
 }
-END_TEST
 
 /* A thread of the program's that has made no call yet launches `tell` while another one waits. */
 static gd_CUfunction told_later;
@@ -1089,7 +1070,7 @@ static void *tell_later(void *user)
     return NULL;
 }
 
-START_TEST(other_threads_hand_in_what_kernels_wait_for)
+LOOP_TEST(loops, other_threads_hand_in_what_kernels_wait_for, 3)
 {
     static const char *const names[] = {"poll", "watch"};
     gd_CUfunction waits;
@@ -1115,7 +1096,6 @@ START_TEST(other_threads_hand_in_what_kernels_wait_for)
     ck_good(cuModuleUnload(loaded));
     end_clean();
 }
-END_TEST
 
 /* A fault: cuStreamAddCallback's functions learn of it, cuLaunchHostFunc's are not called. */
 typedef struct told {
@@ -1132,7 +1112,7 @@ static void note_told(gd_CUstream where, gd_CUresult status, void *user)
     sem_post(&by->done);
 }
 
-START_TEST(faults_are_told_to_callbacks)
+TEST(streams, faults_are_told_to_callbacks)
 {
     told each[3];
 
@@ -1152,7 +1132,6 @@ START_TEST(faults_are_told_to_callbacks)
     ck_assert_int_eq(host_calls, 0);
     ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
 }
-END_TEST
 
 /* ---- faults ---- */
 
@@ -1171,7 +1150,7 @@ static void expect_fault(const char *kernel, gd_CUresult expected, const char *w
     ck_result(cuMemAlloc_v2(&memory, 4), GD_CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
-START_TEST(faults_end_the_context_alone)
+LOOP_TEST(loops, faults_end_the_context_alone, 6)
 {
     static const struct {
         const char *kernel;
@@ -1198,11 +1177,10 @@ START_TEST(faults_end_the_context_alone)
     ck_good(cuMemFree_v2(memory));
     ck_good(cuCtxDestroy_v2(other));
 }
-END_TEST
 
 /* ---- handles ---- */
 
-START_TEST(the_step_limit_is_what_was_asked_for)
+TEST(system, the_step_limit_is_what_was_asked_for)
 {
     const char *text = NULL;
 
@@ -1213,7 +1191,6 @@ START_TEST(the_step_limit_is_what_was_asked_for)
     ck_good(cuGetErrorString(GD_CUDA_ERROR_LAUNCH_TIMEOUT, &text));
     ck_assert_msg(strstr(text, "executed 32 thread-instructions"), "%s", text);
 }
-END_TEST
 
 static gd_CUfunction system_function(const char *name)
 {
@@ -1225,7 +1202,7 @@ static gd_CUfunction system_function(const char *name)
     return found;
 }
 
-START_TEST(kernels_print_and_assert)
+TEST(system, kernels_print_and_assert)
 {
     uint32_t value = 3;
     void *arguments[] = {&value};
@@ -1251,9 +1228,8 @@ START_TEST(kernels_print_and_assert)
     ck_good(cuGetErrorString(GD_CUDA_ERROR_ASSERT, &words));
     ck_assert_msg(strstr(words, "word:77: word: assertion `word` failed"), "%s", words);
 }
-END_TEST
 
-START_TEST(parameters_may_be_registers)
+TEST(system, parameters_may_be_registers)
 {
     uint32_t value = 0;
 
@@ -1265,9 +1241,8 @@ START_TEST(parameters_may_be_registers)
     ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
     ck_assert_uint_eq(value, 65535 + 50 - 3 - 3);
 }
-END_TEST
 
-START_TEST(refused_modules_are_told)
+TEST(system, refused_modules_are_told)
 {
     static const char newer[] =
         ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
@@ -1288,7 +1263,6 @@ START_TEST(refused_modules_are_told)
                                "CUDA_ERROR_INVALID_PTX"),
                   "%s", text);
 }
-END_TEST
 
 /* GRIDDEP_EMULATOR_CHIP: limits, the targets that are taken, and what fits a multiprocessor. */
 static const struct chip {
@@ -1318,7 +1292,7 @@ static int ask(gd_CUdevice_attribute attribute)
     return value;
 }
 
-START_TEST(other_chips)
+LOOP_TEST(loops, other_chips, sizeof chips / sizeof *chips)
 {
     const struct chip *chip = &chips[_i];
     char name[64], expected[64];
@@ -1356,11 +1330,10 @@ START_TEST(other_chips)
                      GD_CUDA_SUCCESS);
     ck_good(cuCtxSynchronize());
 }
-END_TEST
 
 /* A setting that cannot be read, or that nobody reads, ends cuInit with its name; once it is gone,
  * cuInit succeeds. */
-START_TEST(settings_are_known_or_refused)
+TEST(system, settings_are_known_or_refused)
 {
     static const char *const wrong[][3] = {
         {"GRIDDEP_EMULATOR_CHECK", "races",
@@ -1398,11 +1371,10 @@ START_TEST(settings_are_known_or_refused)
     setenv("GRIDDEP_EMULATOR_CHECK", "", 1);
     ck_good(cuInit(0));
 }
-END_TEST
 
 /* The reason of a refusal is the thread's, until another call ends with the same result for no
  * reason of its own. */
-START_TEST(refusals_have_reasons)
+TEST(system, refusals_have_reasons)
 {
     static const char unknown[] =
         HEADER ".visible .entry k()\n{\n    .reg .b32 %r;\n    .reg .b64 %a;\n"
@@ -1456,11 +1428,10 @@ START_TEST(refusals_have_reasons)
     ck_good(cuGetErrorString(GD_CUDA_ERROR_INVALID_VALUE, &words));
     ck_assert_str_eq(words, "invalid value");
 }
-END_TEST
 
 /* ptxas takes vector and 128-bit registers as parameters; on an H200 something else arrives in
  * them. */
-START_TEST(wide_register_parameters_are_refused)
+TEST(loops, wide_register_parameters_are_refused)
 {
     static const char text[] =
         ".version 8.3\n.target sm_90\n.address_size 64\n"
@@ -1479,7 +1450,6 @@ START_TEST(wide_register_parameters_are_refused)
     ck_assert_msg(strstr(words, "a function with a parameter in a register of this type"), "%s",
                   words);
 }
-END_TEST
 
 /* A function that turns a vector around, between scalars; as an H100 does it. */
 static const struct {
@@ -1487,7 +1457,7 @@ static const struct {
     int count;
 } vector_parameters[] = {{"b32", 2}, {"b32", 4}, {"f32", 4}, {"b16", 2}, {"b16", 4}, {"u64", 2}};
 
-START_TEST(vectors_are_parameters)
+LOOP_TEST(loops, vectors_are_parameters, sizeof vector_parameters / sizeof *vector_parameters)
 {
     const char *type = vector_parameters[_i].type;
     const int count = vector_parameters[_i].count, bytes = atoi(type + 1) / 8;
@@ -1525,10 +1495,9 @@ START_TEST(vectors_are_parameters)
     ck_good(cuModuleUnload(loaded));
     end_clean();
 }
-END_TEST
 
 /* 32 bytes a thread, of chips from sm_100 on. */
-START_TEST(wide_accesses)
+LOOP_TEST(loops, wide_accesses, 2)
 {
     static const char *const forms[][2] = {{"v8.u32", "{%a, %b, %c, %d, %e, %f, %g, %h}"},
                                            {"v4.b64", "{%i, %j, %k, %l}"}};
@@ -1564,7 +1533,6 @@ START_TEST(wide_accesses)
     ck_good(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&from, &to}, NULL));
     ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_MISALIGNED_ADDRESS);
 }
-END_TEST
 
 static void *hold_the_driver(void *user)
 {
@@ -1575,7 +1543,7 @@ static void *hold_the_driver(void *user)
 }
 
 /* A child of fork has no driver, and waits for no lock of a thread that it does not have. */
-START_TEST(a_forked_child_has_no_driver)
+TEST(system, a_forked_child_has_no_driver)
 {
     pthread_t thread;
     int status = 0;
@@ -1607,10 +1575,9 @@ START_TEST(a_forked_child_has_no_driver)
     }
     ck_good(cuCtxSynchronize());
 }
-END_TEST
 
 /* Where the parent has not called cuInit, the child may. */
-START_TEST(a_child_may_begin_by_itself)
+TEST(system, a_child_may_begin_by_itself)
 {
     int status = 0, version;
 
@@ -1621,10 +1588,9 @@ START_TEST(a_child_may_begin_by_itself)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
 }
-END_TEST
 
 /* A block of a kernel's heap ends where it ends, and when it is freed, once. */
-START_TEST(misuse_of_the_heap_is_a_fault)
+TEST(system, misuse_of_the_heap_is_a_fault)
 {
     static const char *const wanted[] = {NULL,
                                          "read of 2 bytes at",
@@ -1656,9 +1622,8 @@ START_TEST(misuse_of_the_heap_is_a_fault)
         ck_assert_msg(status == 0, "misuse %u", (unsigned)misuse);
     }
 }
-END_TEST
 
-START_TEST(cooperative_grids_have_a_workspace)
+TEST(system, cooperative_grids_have_a_workspace)
 {
     uint32_t value = 0;
     size_t before, after, total;
@@ -1678,9 +1643,8 @@ START_TEST(cooperative_grids_have_a_workspace)
     ck_good(cuLaunchKernel(barrier, 8, 1, 1, 1, 1, 1, 0, stream, arguments, NULL));
     ck_result(cuStreamSynchronize(stream), GD_CUDA_ERROR_LAUNCH_FAILED);
 }
-END_TEST
 
-START_TEST(the_systems_shared_memory_can_be_used)
+TEST(system, the_systems_shared_memory_can_be_used)
 {
     uint32_t value = 0;
 
@@ -1692,7 +1656,6 @@ START_TEST(the_systems_shared_memory_can_be_used)
     ck_good(cuMemcpyDtoH_v2(&value, a, sizeof value));
     ck_assert_uint_ge(value, 512);
 }
-END_TEST
 
 /* ---- the library on top ---- */
 
@@ -1718,7 +1681,7 @@ static griddep_runtime *open_runtime(const char *cache)
 }
 
 /* What it does not emulate is refused by name; what it does is answered by its own limits. */
-START_TEST(launch_features_are_told)
+TEST(loops, launch_features_are_told)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
@@ -1752,9 +1715,8 @@ START_TEST(launch_features_are_told)
     griddep_module_unload(code);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
-START_TEST(chains_give_the_same_in_every_mode)
+LOOP_TEST(loops, chains_give_the_same_in_every_mode, 4)
 {
     static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2"};
     griddep_module *code = NULL;
@@ -1788,60 +1750,8 @@ START_TEST(chains_give_the_same_in_every_mode)
     ck_status(griddep_memory_free(runtime, memory, &error));
     griddep_runtime_close(runtime);
 }
-END_TEST
-
-/* ---- suite ---- */
-
-static void add(Suite *suite, const char *name, const TTest *const *tests, size_t count)
-{
-    TCase *tcase = tcase_create(name);
-
-    for (size_t i = 0; i < count; i++)
-        tcase_add_test(tcase, tests[i]);
-    suite_add_tcase(suite, tcase);
-}
-
-#define ADD(suite, name, ...)                                                                      \
-    do {                                                                                           \
-        const TTest *const tests[] = {__VA_ARGS__};                                                \
-        add(suite, name, tests, sizeof tests / sizeof *tests);                                     \
-    } while (0)
 
 int main(void)
 {
-    Suite *suite = suite_create("emulated driver");
-    TCase *loops = tcase_create("loops");
-
-    ADD(suite, "device", tells_what_it_is, names_fit_versions, threads_share_a_context);
-    ADD(suite, "system", refused_modules_are_told, settings_are_known_or_refused,
-        refusals_have_reasons, a_forked_child_has_no_driver, a_child_may_begin_by_itself,
-        parameters_may_be_registers, kernels_print_and_assert, misuse_of_the_heap_is_a_fault,
-        cooperative_grids_have_a_workspace, the_systems_shared_memory_can_be_used,
-        the_step_limit_is_what_was_asked_for);
-    ADD(suite, "modules", bad_code_is_refused_in_words, fatbins_run_by_their_ptx,
-        damaged_fatbins_are_refused, linked_texts_have_files_of_their_own,
-        linked_texts_have_shared_memory_of_others, variables_of_a_range_are_several,
-        linked_images_load_again);
-    ADD(suite, "launches", launches_are_checked, grids_larger_than_the_device_finish,
-        long_queues_run_by_themselves);
-    ADD(suite, "dependent launch", without_a_wait_stale_data_is_read,
-        with_a_wait_fresh_data_is_read, late_triggers_start_late, lazy_schedules_hide_the_race,
-        waits_are_for_direct_dependencies, observed_waits_reach_further,
-        plain_launches_wait_for_everything);
-    ADD(suite, "streams", streams_without_order_race, queries_make_progress,
-        blocks_take_places_as_they_become_free, model_time_repeats_and_shows_overlap,
-        host_functions_hold_no_lock, host_functions_return_while_kernels_wait,
-        faults_are_told_to_callbacks);
-    tcase_add_loop_test(loops, other_threads_hand_in_what_kernels_wait_for, 0, 3);
-    tcase_add_loop_test(loops, random_schedules_repeat, 0, 2);
-    tcase_add_loop_test(loops, other_chips, 0, (int)(sizeof chips / sizeof *chips));
-    tcase_add_test(loops, wide_register_parameters_are_refused);
-    tcase_add_loop_test(loops, vectors_are_parameters, 0,
-                        (int)(sizeof vector_parameters / sizeof *vector_parameters));
-    tcase_add_loop_test(loops, wide_accesses, 0, 2);
-    tcase_add_loop_test(loops, faults_end_the_context_alone, 0, 6);
-    tcase_add_loop_test(loops, chains_give_the_same_in_every_mode, 0, 4);
-    tcase_add_test(loops, launch_features_are_told);
-    suite_add_tcase(suite, loops);
-    return run_suite(suite);
+    return run_suite(make_suite("emulated driver"));
 }

@@ -124,7 +124,9 @@ static void list_refused(gd_text *list)
     }
 }
 
-START_TEST(refused_instructions_are_those_of_the_list)
+TEST_GROUP(executed, NULL, NULL);
+
+TEST(executed, refused_instructions_are_those_of_the_list)
 {
     char *frame, *record, *list;
     size_t bytes;
@@ -154,15 +156,8 @@ START_TEST(refused_instructions_are_those_of_the_list)
     free(record);
     free(frame);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("executed");
-    TCase *tests = tcase_create("executed");
-
-    tcase_set_timeout(tests, 1800);
-    tcase_add_test(tests, refused_instructions_are_those_of_the_list);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_suite(make_suite("executed"));
 }

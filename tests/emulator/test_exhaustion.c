@@ -310,7 +310,9 @@ static int try(long fail)
     return WEXITSTATUS(status);
 }
 
-START_TEST(every_allocation_may_fail)
+TEST_GROUP(exhaustion, NULL, NULL);
+
+LOOP_TEST(exhaustion, every_allocation_may_fail, 3)
 {
     long fail = 0;
 
@@ -324,14 +326,8 @@ START_TEST(every_allocation_may_fail)
     ck_assert_int_gt(fail, 300); /* else little was tried */
     ck_assert_int_lt(fail, MOST);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("exhaustion");
-    TCase *tcase = tcase_create("exhaustion");
-
-    tcase_add_loop_test(tcase, every_allocation_may_fail, 0, 3);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
+    return run_suite(make_suite("exhaustion"));
 }

@@ -85,7 +85,9 @@ static gd_CUresult launch(gd_CUfunction function, unsigned grid, unsigned block,
 
 /* ---- texts that do not load ---- */
 
-START_TEST(a_chip_without_griddepcontrol)
+TEST_GROUP(findings, NULL, NULL);
+
+LOOP_TEST(findings, a_chip_without_griddepcontrol, 5)
 {
     static const struct {
         const char *version, *target, *control;
@@ -108,7 +110,6 @@ START_TEST(a_chip_without_griddepcontrol)
               cases[_i].loads ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_PTX);
     end();
 }
-END_TEST
 
 /* ---- alignment of variables ---- */
 
@@ -137,7 +138,7 @@ static const struct {
     {"", ".local .align 4 .b8 v[64];", "st.local.u32 [v+60], %r", false},
 };
 
-START_TEST(variables_lie_badly)
+LOOP_TEST(findings, variables_lie_badly, sizeof alignments / sizeof *alignments)
 {
     char text[1024];
 
@@ -157,7 +158,6 @@ START_TEST(variables_lie_badly)
         expect(" in the declaration of v, which has .align ", 1);
     end();
 }
-END_TEST
 
 /* ---- calls that return before their work is done ---- */
 
@@ -171,7 +171,7 @@ static const struct {
     {.managed = true},  {.managed = true, .copies = true},
 };
 
-START_TEST(fills_and_device_copies_return_early)
+LOOP_TEST(findings, fills_and_device_copies_return_early, sizeof early_calls / sizeof *early_calls)
 {
     static const uint32_t words[32];
     gd_CUstream stream;
@@ -200,7 +200,6 @@ START_TEST(fills_and_device_copies_return_early)
     ck_assert_ptr_null(strstr(get_report(), "\"free\""));
     end();
 }
-END_TEST
 
 /* ---- scopes ---- */
 
@@ -218,7 +217,7 @@ static const struct {
     {"", true},
 };
 
-START_TEST(an_acquire_reaches_those_who_release)
+LOOP_TEST(findings, an_acquire_reaches_those_who_release, sizeof acquires / sizeof *acquires)
 {
     char text[2048];
     uint64_t data;
@@ -248,7 +247,6 @@ START_TEST(an_acquire_reaches_those_who_release)
                       get_report());
     end();
 }
-END_TEST
 
 /* ---- blocks of a cluster ---- */
 
@@ -265,7 +263,7 @@ static const struct {
     {"bar.sync 0;", true},
 };
 
-START_TEST(a_block_has_started_before_others_touch_it)
+LOOP_TEST(findings, a_block_has_started_before_others_touch_it, sizeof starts / sizeof *starts)
 {
     char text[1024];
 
@@ -286,11 +284,10 @@ START_TEST(a_block_has_started_before_others_touch_it)
     }
     end();
 }
-END_TEST
 
 /* ---- memory that is gone ---- */
 
-START_TEST(a_use_after_free_names_what_is_missing)
+TEST(findings, a_use_after_free_names_what_is_missing)
 {
     gd_CUstream first, second;
     uint64_t data;
@@ -312,14 +309,13 @@ START_TEST(a_use_after_free_names_what_is_missing)
     expect("\"missing\":\"an event, or a synchronization, between this kernel and what frees", 1);
     end();
 }
-END_TEST
 
 /* ---- memory that is allocated in the order of a stream ---- */
 
 enum { USED_BY_KERNEL, USED_BY_FILL, USED_BY_COPY, USES };
 enum { ORDERED_BY_NOTHING, ORDERED_BY_EVENT, ORDERED_BY_STREAM, ORDERED_BY_HOST, ORDERS };
 
-START_TEST(memory_is_used_behind_its_allocation)
+LOOP_TEST(findings, memory_is_used_behind_its_allocation, USES *ORDERS)
 {
     const int use = _i / ORDERS, order = _i % ORDERS;
     gd_CUstream first, second;
@@ -355,7 +351,6 @@ START_TEST(memory_is_used_behind_its_allocation)
     expect("between the allocation (cuMemAllocAsync) and ", order == ORDERED_BY_NOTHING);
     end();
 }
-END_TEST
 
 /* ---- proxies ---- */
 
@@ -373,7 +368,7 @@ static const struct {
     {"", "@%p fence.proxy.async;", "", true},
 };
 
-START_TEST(a_bulk_copy_reads_behind_a_fence)
+LOOP_TEST(findings, a_bulk_copy_reads_behind_a_fence, sizeof proxies / sizeof *proxies)
 {
     char text[1024];
     uint64_t data;
@@ -397,7 +392,6 @@ START_TEST(a_bulk_copy_reads_behind_a_fence)
     expect("\"missing\":\"fence.proxy.async in each thread that stores", proxies[_i].wrong);
     end();
 }
-END_TEST
 
 /* A thread initializes an mbarrier, and a bulk copy of the same or of another thread completes on
  * it, behind a barrier. */
@@ -418,7 +412,8 @@ static const struct {
     {"fence.acq_rel.gpu;", "", 1, true},
 };
 
-START_TEST(a_bulk_copy_completes_behind_a_fence)
+LOOP_TEST(findings, a_bulk_copy_completes_behind_a_fence,
+          sizeof initializations / sizeof *initializations)
 {
     char text[1600];
     uint64_t data;
@@ -446,13 +441,12 @@ START_TEST(a_bulk_copy_completes_behind_a_fence)
            initializations[_i].wrong);
     end();
 }
-END_TEST
 
 /* ---- who is to blame ---- */
 
 /* Kernels that add to the same data, one behind the other, all but the second of which wait: each
  * finding names the second as the one that lacks a wait. */
-START_TEST(the_kernel_that_lacks_the_wait_is_named)
+LOOP_TEST(findings, the_kernel_that_lacks_the_wait_is_named, 4)
 {
     static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2"};
     char text[4096] = HEADER, name[8];
@@ -496,7 +490,6 @@ START_TEST(the_kernel_that_lacks_the_wait_is_named)
         found);
     end();
 }
-END_TEST
 
 /* ---- what polls for ever ---- */
 
@@ -549,7 +542,7 @@ static const struct {
      "1 of 9 CTAs of the grid has not started, for 8 fit on the device at a time"},
 };
 
-START_TEST(what_polls_for_ever_is_a_deadlock)
+LOOP_TEST(findings, what_polls_for_ever_is_a_deadlock, 3 * (sizeof pollers / sizeof *pollers))
 {
     static const char *const schedules[] = {"eager", "lazy", "random:1"};
     uint64_t counter;
@@ -568,10 +561,9 @@ START_TEST(what_polls_for_ever_is_a_deadlock)
         ck_assert_msg(strstr(get_report(), pollers[_i / 3].words), "%s", get_report());
     end();
 }
-END_TEST
 
 /* A query hands control back: the program may go on, and hand in what is waited for. */
-START_TEST(a_query_finds_no_deadlock)
+TEST(findings, a_query_finds_no_deadlock)
 {
     gd_CUfunction function;
     gd_CUstream first, second;
@@ -600,7 +592,6 @@ START_TEST(a_query_finds_no_deadlock)
     expect("\"kind\":\"", 0);
     end();
 }
-END_TEST
 
 /* ---- mbarriers that are not there yet ---- */
 
@@ -620,7 +611,7 @@ static const struct {
     {"barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;", ARRIVE, true},
 };
 
-START_TEST(an_mbarrier_is_there_before_it_is_used)
+LOOP_TEST(findings, an_mbarrier_is_there_before_it_is_used, sizeof inits / sizeof *inits)
 {
     char text[1024];
 
@@ -637,11 +628,10 @@ START_TEST(an_mbarrier_is_there_before_it_is_used)
                   text, get_report());
     end();
 }
-END_TEST
 
 /* ---- leaks ---- */
 
-START_TEST(what_a_context_leaves_is_a_leak)
+TEST(findings, what_a_context_leaves_is_a_leak)
 {
     uint64_t kept, freed;
     char name[128];
@@ -658,9 +648,8 @@ START_TEST(what_a_context_leaves_is_a_leak)
     expect(name, 1);
     end();
 }
-END_TEST
 
-START_TEST(a_fault_leaves_no_leaks)
+TEST(findings, a_fault_leaves_no_leaks)
 {
     uint64_t kept;
 
@@ -676,7 +665,6 @@ START_TEST(a_fault_leaves_no_leaks)
     expect("\"kind\":\"leak\"", 0);
     end();
 }
-END_TEST
 
 /* ---- the heap of kernels ---- */
 
@@ -693,7 +681,7 @@ END_TEST
            "    @%c bra done;\n    st.param.b64 [x], %p;\n    call free, (x);\ndone:\n"            \
            "    ret;\n}\n"
 
-START_TEST(a_block_that_no_kernel_frees_is_a_leak)
+TEST(findings, a_block_that_no_kernel_frees_is_a_leak)
 {
     begin("all");
     ck_good(launch(load(HEAP_KERNEL("32", "")), 1, 32, 0));
@@ -704,9 +692,8 @@ START_TEST(a_block_that_no_kernel_frees_is_a_leak)
     expect("of 100 bytes was not freed", 1);
     end();
 }
-END_TEST
 
-START_TEST(a_free_is_ordered_behind_accesses)
+LOOP_TEST(findings, a_free_is_ordered_behind_accesses, 2)
 {
 #define ACCESS "    setp.ne.u32 %c, %t, 5;\n    @%c bra far;\n    st.u32 [%p+96], %t;\nfar:\n"
     static const char *const texts[] = {HEAP_KERNEL("0", ACCESS),
@@ -720,11 +707,10 @@ START_TEST(a_free_is_ordered_behind_accesses)
     expect("\"kind\":\"leak\"", 0);
     end();
 }
-END_TEST
 
 /* ---- text ---- */
 
-START_TEST(utf8_passes_and_other_bytes_do_not)
+TEST(findings, utf8_passes_and_other_bytes_do_not)
 {
     begin("all");
     gd_CUfunction function =
@@ -739,11 +725,10 @@ START_TEST(utf8_passes_and_other_bytes_do_not)
            1);
     end();
 }
-END_TEST
 
 /* ---- refused kernels ---- */
 
-START_TEST(a_refused_kernel_is_a_finding)
+TEST(findings, a_refused_kernel_is_a_finding)
 {
     begin("race");
     gd_CUfunction function =
@@ -756,9 +741,8 @@ START_TEST(a_refused_kernel_is_a_finding)
     expect("kernel k cannot be launched: line 8: stacksave", 1);
     end();
 }
-END_TEST
 
-START_TEST(without_checks_nothing_is_reported)
+TEST(findings, without_checks_nothing_is_reported)
 {
     begin("off");
     gd_CUfunction function = load(HEADER ".visible .entry k(.param .u64 a)\n{\n    .reg .b32 %r;\n "
@@ -767,13 +751,12 @@ START_TEST(without_checks_nothing_is_reported)
     ck_assert_str_eq(get_report(), "");
     end();
 }
-END_TEST
 
 /* ---- constants ---- */
 
 /* A store, an atomic operation and a copy by the address of a .const variable are findings, and are
  * carried out. */
-START_TEST(writes_to_constants_are_found)
+TEST(findings, writes_to_constants_are_found)
 {
     uint64_t address;
     size_t bytes;
@@ -800,7 +783,6 @@ START_TEST(writes_to_constants_are_found)
     expect("\"kind\":", 2);
     end();
 }
-END_TEST
 
 /* ---- local memory ---- */
 
@@ -822,7 +804,7 @@ END_TEST
 
 /* l+4 is written in neither call of the first, and in each of the second; 8 bytes of which 4 are
  * written pass. */
-START_TEST(unwritten_local_memory_is_found)
+TEST(findings, unwritten_local_memory_is_found)
 {
     begin("initialized");
     gd_CUfunction function = load(HEADER CALLEE CALLER);
@@ -837,9 +819,8 @@ START_TEST(unwritten_local_memory_is_found)
     expect("\"kind\":\"uninitialized\"", 1);
     end();
 }
-END_TEST
 
-START_TEST(a_frame_begins_unwritten)
+TEST(findings, a_frame_begins_unwritten)
 {
     begin("initialized");
     gd_CUfunction function = load(
@@ -852,7 +833,6 @@ START_TEST(a_frame_begins_unwritten)
     expect("\"kind\":\"uninitialized\"", 1);
     end();
 }
-END_TEST
 
 /* ---- conditional nodes ---- */
 
@@ -905,7 +885,7 @@ static gd_CUgraphExec make_conditional(int32_t type, uint32_t initial, bool orde
 
 /* A kernel that no edge orders before the node; two that no edge orders. All threads of one set the
  * same. */
-START_TEST(unordered_values_are_races)
+TEST(findings, unordered_values_are_races)
 {
     begin("race");
     ck_good(cuGraphLaunch(make_conditional(GD_CU_GRAPH_COND_TYPE_IF, 0, true, 1), NULL));
@@ -921,19 +901,17 @@ START_TEST(unordered_values_are_races)
     expect("\"kind\":\"race\"", 2);
     end();
 }
-END_TEST
 
-START_TEST(a_loop_that_nothing_ends_is_ended)
+TEST(findings, a_loop_that_nothing_ends_is_ended)
 {
     begin("race");
     ck_good(cuGraphLaunch(make_conditional(GD_CU_GRAPH_COND_TYPE_WHILE, 1, true, 0), NULL));
     ck_result(cuCtxSynchronize(), GD_CUDA_ERROR_LAUNCH_TIMEOUT);
     end();
 }
-END_TEST
 
 /* A handle means nothing outside of its graph. */
-START_TEST(a_value_outside_of_its_graph_is_a_fault)
+TEST(findings, a_value_outside_of_its_graph_is_a_fault)
 {
     uint64_t handle = 1;
     uint32_t value = 1;
@@ -945,13 +923,12 @@ START_TEST(a_value_outside_of_its_graph_is_a_fault)
     expect("no handle of the graph", 1);
     end();
 }
-END_TEST
 
 /* ---- folding ---- */
 
 /* All CTAs write their number to the same words, over and over: each access but the first of a CTA
  * races. */
-START_TEST(a_loop_of_races_is_one_finding)
+TEST(findings, a_loop_of_races_is_one_finding)
 {
     uint64_t buffer;
 
@@ -971,50 +948,8 @@ START_TEST(a_loop_of_races_is_one_finding)
     expect("\"kind\":\"race\"", 1);
     end();
 }
-END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {what_a_context_leaves_is_a_leak,
-                                  a_fault_leaves_no_leaks,
-                                  a_block_that_no_kernel_frees_is_a_leak,
-                                  utf8_passes_and_other_bytes_do_not,
-                                  a_refused_kernel_is_a_finding,
-                                  without_checks_nothing_is_reported,
-                                  a_loop_of_races_is_one_finding,
-                                  writes_to_constants_are_found,
-                                  unwritten_local_memory_is_found,
-                                  a_frame_begins_unwritten,
-                                  unordered_values_are_races,
-                                  a_loop_that_nothing_ends_is_ended,
-                                  a_value_outside_of_its_graph_is_a_fault};
-    Suite *suite = suite_create("findings");
-    TCase *tcase = tcase_create("findings");
-
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(tcase, tests[i]);
-    tcase_add_loop_test(tcase, a_chip_without_griddepcontrol, 0, 5);
-    tcase_add_loop_test(tcase, variables_lie_badly, 0,
-                        (int)(sizeof alignments / sizeof *alignments));
-    tcase_add_loop_test(tcase, what_polls_for_ever_is_a_deadlock, 0,
-                        3 * (int)(sizeof pollers / sizeof *pollers));
-    tcase_add_test(tcase, a_query_finds_no_deadlock);
-    tcase_add_loop_test(tcase, an_mbarrier_is_there_before_it_is_used, 0,
-                        (int)(sizeof inits / sizeof *inits));
-    tcase_add_loop_test(tcase, fills_and_device_copies_return_early, 0,
-                        (int)(sizeof early_calls / sizeof *early_calls));
-    tcase_add_loop_test(tcase, the_kernel_that_lacks_the_wait_is_named, 0, 4);
-    tcase_add_loop_test(tcase, an_acquire_reaches_those_who_release, 0,
-                        (int)(sizeof acquires / sizeof *acquires));
-    tcase_add_loop_test(tcase, a_block_has_started_before_others_touch_it, 0,
-                        (int)(sizeof starts / sizeof *starts));
-    tcase_add_test(tcase, a_use_after_free_names_what_is_missing);
-    tcase_add_loop_test(tcase, memory_is_used_behind_its_allocation, 0, USES * ORDERS);
-    tcase_add_loop_test(tcase, a_bulk_copy_reads_behind_a_fence, 0,
-                        (int)(sizeof proxies / sizeof *proxies));
-    tcase_add_loop_test(tcase, a_bulk_copy_completes_behind_a_fence, 0,
-                        (int)(sizeof initializations / sizeof *initializations));
-    tcase_add_loop_test(tcase, a_free_is_ordered_behind_accesses, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
+    return run_suite(make_suite("findings"));
 }

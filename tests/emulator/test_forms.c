@@ -248,7 +248,9 @@ static void rewrite_list(char *const *outcomes)
     free(list);
 }
 
-START_TEST(forms_do_what_the_list_says)
+TEST_GROUP(forms, NULL, NULL);
+
+TEST(forms, forms_do_what_the_list_says)
 {
     read_list();
     char **outcomes = calloc(forms.count, sizeof *outcomes);
@@ -270,10 +272,9 @@ START_TEST(forms_do_what_the_list_says)
     free(forms.list);
     gd_text_free(&forms.text);
 }
-END_TEST
 
 /* The first word of a form, which a refusal names (what is no instruction by itself apart). */
-START_TEST(others_are_refused)
+TEST(forms, others_are_refused)
 {
     gd_text text = {0};
     device dev;
@@ -299,7 +300,6 @@ START_TEST(others_are_refused)
     free(forms.list);
     gd_text_free(&forms.text);
 }
-END_TEST
 
 /* ---- forms with other operands than theirs ---- */
 
@@ -355,7 +355,7 @@ static void check_decoded(const gd_ptx_module *module, const gd_entry *entry)
 
 /* An instruction becomes operations, or its entry is refused for a reason, whatever operands it
  * has. */
-START_TEST(each_instruction_is_decoded_or_refused)
+TEST(forms, each_instruction_is_decoded_or_refused)
 {
     const size_t declarations = (size_t)(strstr(form_prologue, "ld.param") - form_prologue);
 
@@ -389,7 +389,6 @@ START_TEST(each_instruction_is_decoded_or_refused)
     free(forms.list);
     gd_text_free(&forms.text);
 }
-END_TEST
 
 /* ---- what the documentation says of refusals ---- */
 
@@ -530,7 +529,7 @@ static bool replace_section(gd_text *page, const char *heading, const char *word
 }
 
 /* The page names all that is refused; GRIDDEP_UPDATE_GOLDEN=1 rewrites its lists. */
-START_TEST(refusals_are_documented)
+TEST(forms, refusals_are_documented)
 {
     static const char *const headings[] = {
         "### Instructions that it refuses",
@@ -564,17 +563,8 @@ START_TEST(refusals_are_documented)
     gd_text_free(&page);
     ck_assert_msg(same, "the lists of %s are not those of the code: GRIDDEP_UPDATE_GOLDEN=1", PAGE);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("forms");
-    TCase *item = tcase_create("forms");
-
-    tcase_add_test(item, forms_do_what_the_list_says);
-    tcase_add_test(item, others_are_refused);
-    tcase_add_test(item, each_instruction_is_decoded_or_refused);
-    tcase_add_test(item, refusals_are_documented);
-    suite_add_tcase(suite, item);
-    return run_suite(suite);
+    return run_suite(make_suite("forms"));
 }

@@ -352,7 +352,9 @@ static void begin(void)
     ck_assert_int_eq(cuModuleGetFunction(&add, module, "add"), GD_CUDA_SUCCESS);
 }
 
-START_TEST(calls)
+TEST_GROUP(calls, NULL, NULL);
+
+LOOP_TEST(calls, calls, SEEDS)
 {
     static void (*const areas[])(void) = {call_memory, call_memory,  call_stream, call_stream,
                                           call_launch, call_capture, call_graph,  call_graph,
@@ -375,14 +377,8 @@ START_TEST(calls)
     ck_assert_int_eq(cuCtxSynchronize(), GD_CUDA_SUCCESS);
     ck_assert_uint_gt(good, CALLS / 10); /* else nothing would be tried */
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("hostile");
-    TCase *random_calls = tcase_create("calls");
-
-    tcase_add_loop_test(random_calls, calls, 0, SEEDS);
-    suite_add_tcase(suite, random_calls);
-    return run_suite(suite);
+    return run_suite(make_suite("hostile"));
 }

@@ -135,9 +135,16 @@ static void check_rows(const sample *rows, size_t count)
 
 /* ---- what differential fuzzing found, with the values of an H200 (driver 580.159.04) ---- */
 
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+TEST_GROUP(instructions, NULL, NULL);
+TEST_GROUP(control, NULL, NULL);
+TEST_GROUP(memory, NULL, NULL);
+TEST_GROUP(limits, NULL, NULL);
+
 /* Results near 2^-126 with ftz, NaNs that are converted, what rcp.approx.ftz.f64 sees of its
  * operand. */
-START_TEST(measured)
+TEST(instructions, measured)
 {
     const sample rows[] = {
         {"mul.rn.ftz.f32", "rrr", {0x800001, 0x3f7ffffe}, 0x800000},
@@ -262,7 +269,6 @@ START_TEST(measured)
 
     check_rows(rows, sizeof rows / sizeof rows[0]);
 }
-END_TEST
 
 typedef struct addition {
     const char *instruction;
@@ -271,7 +277,7 @@ typedef struct addition {
 } addition;
 
 /* Atomic additions of numbers that are none, or that are too small, depend on the memory. */
-START_TEST(measured_atomics)
+TEST(instructions, measured_atomics)
 {
     const addition rows[] = {
         {"atom.global.add.f64",
@@ -362,7 +368,6 @@ START_TEST(measured_atomics)
     device_close(&dev);
     gd_text_free(&text);
 }
-END_TEST
 
 /* ---- kernels with an output of 32 or 64 bits a thread ---- */
 
@@ -406,7 +411,7 @@ static void expect_all(const char *text, uint32_t threads, uint64_t expected)
 
 /* What an addition or a subtraction leaves in CC.CF, for one of the other kind: a subtraction
  * leaves the carry of adding the complement. The first three rows were measured on an H100. */
-START_TEST(carries_between_additions_and_subtractions)
+TEST(instructions, carries_between_additions_and_subtractions)
 {
     static const struct {
         const char *first, *next;
@@ -454,13 +459,12 @@ START_TEST(carries_between_additions_and_subtractions)
     device_close(&dev);
     gd_text_free(&text);
 }
-END_TEST
 
 /* ---- constant expressions ---- */
 
 /* PTX ISA 4.5.5: 64 bits, signed until an operand is unsigned; operators and precedences as in
  * C. */
-START_TEST(constant_expressions)
+TEST(instructions, constant_expressions)
 {
     static const struct {
         const char *text;
@@ -581,11 +585,10 @@ START_TEST(constant_expressions)
     device_close(&dev);
     gd_text_free(&text);
 }
-END_TEST
 
 /* ---- registers, vectors, special registers ---- */
 
-START_TEST(special_registers)
+TEST(instructions, special_registers)
 {
     result res;
 
@@ -607,9 +610,8 @@ START_TEST(special_registers)
     }
     device_close(&res.dev);
 }
-END_TEST
 
-START_TEST(clocks_go_on)
+TEST(instructions, clocks_go_on)
 {
     result res;
 
@@ -625,10 +627,9 @@ START_TEST(clocks_go_on)
         ck_assert_uint_eq(res.values[i], 1);
     device_close(&res.dev);
 }
-END_TEST
 
 /* Blocks of three dimensions: x goes fastest. */
-START_TEST(three_dimensions)
+TEST(instructions, three_dimensions)
 {
     device dev;
 
@@ -647,13 +648,12 @@ START_TEST(three_dimensions)
         ck_assert_uint_eq(values[i], i);
     device_close(&dev);
 }
-END_TEST
 
 /* ---- control flow ---- */
 
 /* Lanes go different ways and for different times, and meet again: activemask at the end is
  * full. */
-START_TEST(divergence)
+TEST(control, divergence)
 {
     result res;
 
@@ -676,10 +676,9 @@ START_TEST(divergence)
     }
     device_close(&res.dev);
 }
-END_TEST
 
 /* A lane spins on what another lane of its warp stores later in the text. */
-START_TEST(lanes_wait_for_lanes)
+TEST(control, lanes_wait_for_lanes)
 {
     expect_all(KERNEL(".shared .align 4 .b8 flag[4];\n mov.u32 %r9, flag; setp.eq.u32 %p1, %r1, 5; "
                       "@%p1 bra set;\n"
@@ -689,12 +688,11 @@ START_TEST(lanes_wait_for_lanes)
                       "done: cvt.u64.u32 %rd3, %r2; st.global.u64 [%rd1], %rd3;\n"),
                32, 77);
 }
-END_TEST
 
 /* Lanes that spin give way wherever in their loop a turn of the warp ends, at the branch that parts
  * them and at a branch through a table included: the loop has eight operations, and each lap of the
  * test shifts it by one. */
-START_TEST(spinning_lanes_give_way)
+LOOP_TEST(control, spinning_lanes_give_way, 8)
 {
     gd_text text = {0};
     device dev;
@@ -726,9 +724,8 @@ START_TEST(spinning_lanes_give_way)
     device_close(&dev);
     gd_text_free(&text);
 }
-END_TEST
 
-START_TEST(endless_recursion_stops)
+TEST(control, endless_recursion_stops)
 {
     device dev;
     uint64_t nothing = 0;
@@ -740,12 +737,11 @@ START_TEST(endless_recursion_stops)
     ck_assert_ptr_nonnull(strstr(dev.fault.text, "call stack"));
     device_close(&dev);
 }
-END_TEST
 
 /* ---- memory ---- */
 
 /* A struct by value, read through its address as a compiler does. */
-START_TEST(parameter_space)
+TEST(memory, parameter_space)
 {
     struct {
         uint64_t out;
@@ -779,7 +775,6 @@ START_TEST(parameter_space)
         ck_assert_uint_eq(((const uint64_t *)device_bytes(&dev, parameters.out))[i], 517 + i);
     device_close(&dev);
 }
-END_TEST
 
 /* ---- faults ---- */
 
@@ -822,7 +817,7 @@ static const fault_case fault_cases[] = {
      1, 0, "brx.idx"},
 };
 
-START_TEST(faults)
+LOOP_TEST(limits, faults, COUNT(fault_cases))
 {
     const fault_case *item = &fault_cases[_i];
     gd_text text = {0};
@@ -845,10 +840,9 @@ START_TEST(faults)
     device_close(&dev);
     gd_text_free(&text);
 }
-END_TEST
 
 /* Also a limit that is reached as the last thread that can go on ends or begins to wait. */
-START_TEST(each_step_limit_ends_a_cta)
+TEST(limits, each_step_limit_ends_a_cta)
 {
     static const uint64_t parameters[2] = {0};
     device dev;
@@ -870,9 +864,8 @@ START_TEST(each_step_limit_ends_a_cta)
     }
     device_close(&dev);
 }
-END_TEST
 
-START_TEST(freed_memory)
+TEST(limits, freed_memory)
 {
     device dev;
 
@@ -887,7 +880,6 @@ START_TEST(freed_memory)
     ck_assert_uint_eq(dev.fault.address, parameters[1] + 16);
     device_close(&dev);
 }
-END_TEST
 
 /* ---- what is not emulated is refused by name ---- */
 
@@ -930,7 +922,7 @@ static const char *const refusals[][2] = {
     {"shfl.sync.idx.b32 %r2, %r1, 0, 31;\n", "shfl.sync.idx.b32"},
 };
 
-START_TEST(refused)
+LOOP_TEST(limits, refused, COUNT(refusals))
 {
     gd_text text = {0};
     gd_program_error error;
@@ -949,10 +941,9 @@ START_TEST(refused)
     device_close(&dev);
     gd_text_free(&text);
 }
-END_TEST
 
 /* A constant of a million signs, or of as many choices, is refused; it once ended the process. */
-START_TEST(deep_constants)
+TEST(limits, deep_constants)
 {
     static const struct {
         const char *before, *part, *after;
@@ -984,7 +975,6 @@ START_TEST(deep_constants)
         gd_text_free(&text);
     }
 }
-END_TEST
 
 /* ---- what the scheduler sees ---- */
 
@@ -1003,7 +993,7 @@ static gd_cta *start(device *dev, gd_grid_view *view, const char *text, const vo
     return gd_cta_create(view, position, 0, 0);
 }
 
-START_TEST(waits_for_the_grid)
+TEST(limits, waits_for_the_grid)
 {
     uint64_t parameters[2] = {0};
     gd_grid_view view;
@@ -1025,10 +1015,9 @@ START_TEST(waits_for_the_grid)
     gd_cta_destroy(cta);
     device_close(&dev);
 }
-END_TEST
 
 /* The run ends behind the first trigger of any thread, and only there. */
-START_TEST(runs_to_the_trigger)
+TEST(limits, runs_to_the_trigger)
 {
     uint64_t parameters[2] = {0};
     gd_grid_view view;
@@ -1052,9 +1041,8 @@ START_TEST(runs_to_the_trigger)
     gd_cta_destroy(cta);
     device_close(&dev);
 }
-END_TEST
 
-START_TEST(polls_and_goes_on)
+TEST(limits, polls_and_goes_on)
 {
     uint64_t parameters[2] = {0};
     gd_grid_view view;
@@ -1072,11 +1060,10 @@ START_TEST(polls_and_goes_on)
     gd_cta_destroy(cta);
     device_close(&dev);
 }
-END_TEST
 
 /* A loop that only loads has its steps, and says that it polled; one that computes is ready for
  * more. */
-START_TEST(steps)
+TEST(limits, steps)
 {
     uint64_t parameters[2] = {0};
     gd_grid_view view;
@@ -1103,58 +1090,10 @@ START_TEST(steps)
     gd_cta_destroy(cta);
     device_close(&dev);
 }
-END_TEST
 
 /* ---- the suite ---- */
 
-typedef struct listed {
-    const TTest *test;
-    int count; /* of a loop; 0: none */
-} listed;
-
-static void add_tests(Suite *suite, const char *name, const listed *tests, size_t count)
-{
-    TCase *item = tcase_create(name);
-
-    for (size_t i = 0; i < count; i++) {
-        if (tests[i].count)
-            tcase_add_loop_test(item, tests[i].test, 0, tests[i].count);
-        else
-            tcase_add_test(item, tests[i].test);
-    }
-    suite_add_tcase(suite, item);
-}
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
 int main(void)
 {
-    const listed instructions[] = {{measured, 0},
-                                   {measured_atomics, 0},
-                                   {carries_between_additions_and_subtractions, 0},
-                                   {constant_expressions, 0},
-                                   {special_registers, 0},
-                                   {clocks_go_on, 0},
-                                   {three_dimensions, 0}};
-    const listed control[] = {{divergence, 0},
-                              {lanes_wait_for_lanes, 0},
-                              {spinning_lanes_give_way, 8},
-                              {endless_recursion_stops, 0}};
-    const listed memory[] = {{parameter_space, 0}};
-    const listed limits[] = {{faults, (int)COUNT(fault_cases)},
-                             {each_step_limit_ends_a_cta, 0},
-                             {freed_memory, 0},
-                             {refused, (int)COUNT(refusals)},
-                             {deep_constants, 0},
-                             {waits_for_the_grid, 0},
-                             {runs_to_the_trigger, 0},
-                             {polls_and_goes_on, 0},
-                             {steps, 0}};
-    Suite *suite = suite_create("interpreter");
-
-    add_tests(suite, "instructions", instructions, COUNT(instructions));
-    add_tests(suite, "control", control, COUNT(control));
-    add_tests(suite, "memory", memory, COUNT(memory));
-    add_tests(suite, "limits", limits, COUNT(limits));
-    return run_suite(suite);
+    return run_suite(make_suite("interpreter"));
 }

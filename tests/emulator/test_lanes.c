@@ -73,7 +73,9 @@ static void run(gd_run *operation, unsigned char *block, gd_code code, uint32_t 
     operation(&warp, &code, mask);
 }
 
-START_TEST(both_forms_agree)
+TEST_GROUP(lanes, NULL, NULL);
+
+LOOP_TEST(lanes, both_forms_agree, GD_LANES_COUNT)
 {
     static _Alignas(64) unsigned char before[PLACES * PLACE_BYTES], base[PLACES * PLACE_BYTES],
         other[PLACES * PLACE_BYTES];
@@ -109,7 +111,6 @@ START_TEST(both_forms_agree)
                          at);
     }
 }
-END_TEST
 
 /* Whether the processor can execute both. */
 static bool has_both(void)
@@ -123,14 +124,9 @@ static bool has_both(void)
 
 int main(void)
 {
-    Suite *suite = suite_create("lanes");
-    TCase *item = tcase_create("lanes");
-
     if (!has_both()) {
         puts("skipped: the processor has no AVX2 and FMA, so there is only one form");
         return 77;
     }
-    tcase_add_loop_test(item, both_forms_agree, 0, GD_LANES_COUNT);
-    suite_add_tcase(suite, item);
-    return run_suite(suite);
+    return run_suite(make_suite("lanes"));
 }

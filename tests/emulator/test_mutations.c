@@ -530,23 +530,27 @@ static void must_be_quiet(const subject *of, const char *text, const char *what)
     }
 }
 
-START_TEST(as_it_is)
+TEST_GROUP(as_it_is, NULL, NULL);
+TEST_GROUP(deleted, NULL, NULL);
+TEST_GROUP(delayed, NULL, NULL);
+TEST_GROUP(narrowed, NULL, NULL);
+TEST_GROUP(carried, NULL, NULL);
+
+LOOP_TEST(as_it_is, as_it_is, SUBJECTS)
 {
     const subject *of = &subjects[_i];
 
     must_be_quiet(of, shelf_text(of), "as it is");
 }
-END_TEST
 
-START_TEST(deleted)
+LOOP_TEST(deleted, deleted, SUBJECTS)
 {
     const subject *of = &subjects[_i];
 
     must_be_found(of, replace_wait(of, shelf_text(of), "", NULL, NULL), "deleted");
 }
-END_TEST
 
-START_TEST(delayed)
+LOOP_TEST(delayed, delayed, SUBJECTS)
 {
     const subject *of = &subjects[_i];
     const char *text = shelf_text(of);
@@ -563,9 +567,8 @@ START_TEST(delayed)
                   replace_wait(of, text, "", strstr(find_wait(of, text), "    ret;"), "    " WAIT),
                   "before the end");
 }
-END_TEST
 
-START_TEST(narrowed)
+LOOP_TEST(narrowed, narrowed, SUBJECTS)
 {
     const subject *of = &subjects[_i];
     const char *text = shelf_text(of);
@@ -582,11 +585,10 @@ START_TEST(narrowed)
                                NULL),
                   "in half of each warp");
 }
-END_TEST
 
 /* One warp waits for all, and a barrier carries that to the others; without the barrier, or with
  * one of a warp, they have not waited. */
-START_TEST(carried)
+LOOP_TEST(carried, carried, SUBJECTS)
 {
     const subject *of = &subjects[_i];
     const char *text = shelf_text(of);
@@ -607,18 +609,8 @@ START_TEST(carried)
     must_be_found(of, replace_wait(of, text, narrow("%laneid", "eq", "0", ""), NULL, NULL),
                   "carried by nothing");
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("mutations");
-    const TTest *tests[] = {as_it_is, deleted, delayed, narrowed, carried};
-    static const char *const names[] = {"as it is", "deleted", "delayed", "narrowed", "carried"};
-
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-        TCase *each = tcase_create(names[i]);
-        tcase_add_loop_test(each, tests[i], 0, SUBJECTS);
-        suite_add_tcase(suite, each);
-    }
-    return run_suite(suite);
+    return run_suite(make_suite("mutations"));
 }

@@ -305,7 +305,15 @@ static void barrier(gd_race_cta *cta)
 
 /* ---- tasks ---- */
 
-START_TEST(tasks_of_a_stream)
+TEST_GROUP(tasks, setup, close_world);
+TEST_GROUP(observed, setup_observed, close_world);
+TEST_GROUP(cost, setup, close_world);
+TEST_GROUP(cta, setup, close_world);
+TEST_GROUP(devices, setup_devices, close_world);
+TEST_GROUP(initialized, setup_initialized, close_world);
+TEST_GROUP(exhausted, NULL, NULL);
+
+TEST(tasks, tasks_of_a_stream)
 {
     gd_race_task *a = kernel("a", 1), *b = kernel("b", 1), *c = kernel("c", 2);
 
@@ -333,7 +341,6 @@ START_TEST(tasks_of_a_stream)
     gd_race_task_release(world.race, b);
     gd_race_task_release(world.race, c);
 }
-END_TEST
 
 /* A program of PDL: first writes, mid overlaps it and may wait, last overlaps mid and waits; who
  * may read what first wrote? */
@@ -372,7 +379,7 @@ static uint32_t run_transitive(bool mid_waits, uint32_t waiting_thread, bool bar
     return direct << 1 | through;
 }
 
-START_TEST(wait_orders_behind_direct_prerequisites)
+TEST(tasks, wait_orders_behind_direct_prerequisites)
 {
     ck_assert_uint_eq(run_transitive(true, 9, false), 0);
     ck_assert_uint_eq(run_transitive(false, 9, false), 1);
@@ -386,14 +393,12 @@ START_TEST(wait_orders_behind_direct_prerequisites)
     ck_assert_uint_eq(run_transitive(true, 8, true), 0);
     ck_assert_uint_eq(run_transitive(true, 63, true), 0);
 }
-END_TEST
 
-START_TEST(wait_as_observed_orders_behind_all)
+TEST(observed, wait_as_observed_orders_behind_all)
 {
     ck_assert_uint_eq(run_transitive(false, 9, false), 0);
     ck_assert_uint_eq(run_transitive(false, 8, false), 3);
 }
-END_TEST
 
 /* A writer, a middle kernel that starts early beside it or behind its end, and one that starts
  * early beside the middle and reads ahead of its wait: what the writer wrote, and what the middle
@@ -431,13 +436,12 @@ static uint32_t run_ahead_of_the_wait(gd_race_port middle_starts)
     return older << 1 | direct;
 }
 
-START_TEST(what_ended_before_a_plain_start_is_seen_by_all_behind_it)
+TEST(tasks, what_ended_before_a_plain_start_is_seen_by_all_behind_it)
 {
     ck_assert_uint_eq(run_ahead_of_the_wait(GD_RACE_COMPLETE), 1);
     ck_assert_uint_eq(run_ahead_of_the_wait(GD_RACE_PROGRAMMATIC), 3);
     ck_assert_uint_eq(run_ahead_of_the_wait(GD_RACE_LAUNCH), 3);
 }
-END_TEST
 
 /* Two tasks, the later with one dependency on the earlier: does what the first wrote race with the
  * second's read? */
@@ -476,7 +480,7 @@ static uint32_t run_edge(gd_race_port port, bool released, bool host)
     return before << 1 | behind;
 }
 
-START_TEST(ports)
+TEST(tasks, ports)
 {
     ck_assert_uint_eq(run_edge(GD_RACE_COMPLETE, false, false), 0);
     ck_assert_uint_eq(run_edge(GD_RACE_PROGRAMMATIC, false, false), 3);
@@ -488,11 +492,10 @@ START_TEST(ports)
     ck_assert_ptr_nonnull(strstr(world.text, "launch order"));
     ck_assert_uint_eq(run_edge(GD_RACE_LAUNCH, false, true), 0);
 }
-END_TEST
 
 /* The dependent that runs ahead reads what its prerequisite writes only later: the same words, the
  * other way round in time. */
-START_TEST(read_ahead_of_the_write)
+TEST(tasks, read_ahead_of_the_write)
 {
     gd_race_task *a = kernel("a", 1), *b = kernel("b", 1);
 
@@ -517,9 +520,8 @@ START_TEST(read_ahead_of_the_write)
     gd_race_task_release(world.race, a);
     gd_race_task_release(world.race, b);
 }
-END_TEST
 
-START_TEST(copies_and_fills)
+TEST(tasks, copies_and_fills)
 {
     gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1),
                  *copy = other_task(GD_ACTION_COPY, 2);
@@ -546,7 +548,6 @@ START_TEST(copies_and_fills)
     gd_race_task_release(world.race, task);
     gd_race_task_release(world.race, copy);
 }
-END_TEST
 
 /* Two streams by turns, with and without a host that waits now and then. */
 static void run_many(uint32_t count, uint32_t host_every, uint32_t streams)
@@ -572,7 +573,7 @@ static void run_many(uint32_t count, uint32_t host_every, uint32_t streams)
         gd_race_task_release(world.race, last[at]);
 }
 
-START_TEST(a_million_tasks)
+TEST(cost, a_million_tasks)
 {
     uint64_t cells;
 
@@ -584,11 +585,10 @@ START_TEST(a_million_tasks)
     ck_assert_msg(gd_race_bytes(world.race, &cells) < UINT64_C(16) << 20, "%" PRIu64 " bytes",
                   gd_race_bytes(world.race, &cells));
 }
-END_TEST
 
 /* ---- barriers of a CTA ---- */
 
-START_TEST(full_barrier)
+TEST(cta, full_barrier)
 {
     gd_race_task *task = kernel("k", 1);
 
@@ -607,7 +607,6 @@ START_TEST(full_barrier)
     finish(cta, task, NULL);
     gd_race_task_release(world.race, task);
 }
-END_TEST
 
 /* ---- patterns of release and acquire ---- */
 
@@ -635,7 +634,7 @@ static uint32_t pass_message(int store, bool fence_before, int load, bool fence_
     return found;
 }
 
-START_TEST(message_passing)
+TEST(cta, message_passing)
 {
     ck_assert_uint_eq(pass_message(RELEASE, false, ACQUIRE, false, GD_SCOPE_GPU), 0);
     ck_assert_uint_eq(pass_message(RELAXED, true, ACQUIRE, false, GD_SCOPE_GPU), 0);
@@ -649,7 +648,6 @@ START_TEST(message_passing)
     ck_assert_uint_eq(pass_message(RELEASE, false, ACQUIRE, false, GD_SCOPE_CTA), 2);
     ck_assert_uint_eq(pass_message(WEAK, true, WEAK, true, GD_SCOPE_GPU), 2);
 }
-END_TEST
 
 /* ---- several devices ---- */
 
@@ -745,7 +743,7 @@ static uint32_t expect_hop(const hop *how)
 
 /* Each way to pass a message, with each scope, within a device and between two. With barriers both
  * sides do it in one way. */
-START_TEST(hops_between_devices)
+TEST(devices, hops_between_devices)
 {
     static const gd_scope scopes[] = {GD_SCOPE_GPU, GD_SCOPE_SYS};
     uint32_t wrong = 0;
@@ -769,10 +767,9 @@ START_TEST(hops_between_devices)
     }
     ck_assert_msg(!wrong, "%u ways are not as expected, the first: %s", wrong, first);
 }
-END_TEST
 
 /* A fence.sc of scope gpu behind one of scope sys takes nothing away, with barriers on the way. */
-START_TEST(narrower_fences)
+TEST(devices, narrower_fences)
 {
     gd_race_task *first = kernel_on("send", 0), *second = kernel_on("receive", 1);
 
@@ -797,10 +794,9 @@ START_TEST(narrower_fences)
     gd_race_task_release(world.race, first);
     gd_race_task_release(world.race, second);
 }
-END_TEST
 
 /* What is said to be missing: the side that lacks it is named, with its device. */
-START_TEST(words_about_hops)
+TEST(devices, words_about_hops)
 {
     const gd_scope gpu = GD_SCOPE_GPU, sys = GD_SCOPE_SYS;
 
@@ -825,10 +821,9 @@ START_TEST(words_about_hops)
     ck_assert_msg(strstr(world.missing, "an acquire of scope sys in kernel receive"), "%s",
                   world.missing);
 }
-END_TEST
 
 /* The flag itself, when a side has scope gpu. */
-START_TEST(words_about_flags)
+TEST(devices, words_about_flags)
 {
     static const struct {
         gd_scope first, second;
@@ -858,11 +853,10 @@ START_TEST(words_about_flags)
         gd_race_host_wait_all(world.race);
     }
 }
-END_TEST
 
 /* A counter of scope sys that both devices count on keeps each device's accesses apart: an access
  * of scope gpu gets on with those of its own device alone. */
-START_TEST(counters_of_two_devices)
+TEST(devices, counters_of_two_devices)
 {
     gd_race_task *first = kernel_on("one", 0), *second = kernel_on("other", 1);
 
@@ -885,7 +879,6 @@ START_TEST(counters_of_two_devices)
     gd_race_task_release(world.race, first);
     gd_race_task_release(world.race, second);
 }
-END_TEST
 
 /* The last of the CTAs to count itself reads what all have written. */
 static uint32_t reduce_last(bool fences, int how)
@@ -916,14 +909,13 @@ static uint32_t reduce_last(bool fences, int how)
     return found;
 }
 
-START_TEST(last_block_reduction)
+TEST(cta, last_block_reduction)
 {
     ck_assert_uint_eq(reduce_last(true, RELAXED), 0);
     ck_assert_uint_eq(reduce_last(false, ACQ_REL), 0);
     ck_assert_uint_eq(reduce_last(false, RELAXED), 3);
     ck_assert_uint_eq(reduce_last(false, RELEASE), 3);
 }
-END_TEST
 
 /* Every thread writes, fences and meets; one counts; all of the last CTA fence and read what others
  * wrote. */
@@ -961,7 +953,7 @@ static uint32_t reduce_by_all(bool first, bool counts, bool second, bool sc)
 
 /* PTX ISA 8.9.3, 8.9.4: fence.sc are ordered as the communication between them is, with barriers on
  * the way. */
-START_TEST(sequentially_consistent_fences)
+TEST(cta, sequentially_consistent_fences)
 {
     ck_assert_uint_eq(reduce_by_all(true, true, true, true), 0);
     ck_assert_uint_gt(reduce_by_all(true, true, true, false), 0);
@@ -969,11 +961,10 @@ START_TEST(sequentially_consistent_fences)
     ck_assert_uint_gt(reduce_by_all(true, true, false, true), 0);
     ck_assert_uint_gt(reduce_by_all(true, false, true, true), 0);
 }
-END_TEST
 
 /* What a fence.sc is for goes with a trigger behind a barrier too, on to a kernel that passes it
  * on: the barrier tells the others of the CTA, and the fence's own release keeps it. */
-START_TEST(fences_behind_a_barrier_and_a_trigger)
+TEST(cta, fences_behind_a_barrier_and_a_trigger)
 {
     gd_race_task *first = kernel("a", 1), *second = kernel("b", 1);
 
@@ -1001,11 +992,10 @@ START_TEST(fences_behind_a_barrier_and_a_trigger)
     gd_race_task_release(world.race, second);
     gd_race_task_release(world.race, third);
 }
-END_TEST
 
 /* A fence orders what its own thread did before it, not what a neighbour did that has not met
  * it. */
-START_TEST(fences_of_one_thread_alone)
+TEST(cta, fences_of_one_thread_alone)
 {
     gd_race_task *task = kernel("k", 1);
 
@@ -1026,11 +1016,10 @@ START_TEST(fences_of_one_thread_alone)
     end_behind(task, NULL);
     gd_race_task_release(world.race, task);
 }
-END_TEST
 
 /* The last to count resets the counter: its own atomic operation has read what the others left
  * there. */
-START_TEST(plain_access_behind_an_atomic)
+TEST(cta, plain_access_behind_an_atomic)
 {
     gd_race_task *task = kernel("k", 1);
 
@@ -1055,11 +1044,10 @@ START_TEST(plain_access_behind_an_atomic)
     end_behind(task, NULL);
     gd_race_task_release(world.race, task);
 }
-END_TEST
 
 /* ---- values, and bytes that nobody wrote ---- */
 
-START_TEST(writes_of_the_same_value)
+TEST(cta, writes_of_the_same_value)
 {
     gd_race_task *task = kernel("k", 1);
     uint64_t addresses[32] = {0};
@@ -1087,9 +1075,8 @@ START_TEST(writes_of_the_same_value)
     finish(cta, task, NULL);
     gd_race_task_release(world.race, task);
 }
-END_TEST
 
-START_TEST(uninitialized_reads)
+TEST(initialized, uninitialized_reads)
 {
     gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1);
     gd_shadow *fresh = gd_shadow_create(world.race, BASE + MEMORY_BYTES, 64, NULL, false),
@@ -1122,7 +1109,6 @@ START_TEST(uninitialized_reads)
     gd_shadow_destroy(world.race, fresh);
     world.memory = old;
 }
-END_TEST
 
 /* ---- what else orders the threads of a CTA ---- */
 
@@ -1139,7 +1125,7 @@ static void close_cta(gd_race_cta *cta, gd_race_task *task)
     gd_race_task_release(world.race, task);
 }
 
-START_TEST(named_barriers)
+TEST(cta, named_barriers)
 {
     gd_race_task *task;
     gd_race_cta *cta = open_cta(&task);
@@ -1171,9 +1157,8 @@ START_TEST(named_barriers)
     RACE("a barrier");
     close_cta(cta, task);
 }
-END_TEST
 
-START_TEST(meetings_of_a_warp)
+TEST(cta, meetings_of_a_warp)
 {
     gd_race_task *task;
     gd_race_cta *cta = open_cta(&task);
@@ -1218,9 +1203,8 @@ START_TEST(meetings_of_a_warp)
     RACE("a barrier");
     close_cta(cta, task);
 }
-END_TEST
 
-START_TEST(mbarrier_phases)
+TEST(cta, mbarrier_phases)
 {
     gd_race_task *task;
     gd_race_cta *cta = open_cta(&task);
@@ -1245,9 +1229,8 @@ START_TEST(mbarrier_phases)
     RACE("a barrier");
     close_cta(cta, task);
 }
-END_TEST
 
-START_TEST(groups_of_asynchronous_copies)
+TEST(cta, groups_of_asynchronous_copies)
 {
     gd_race_task *task;
     gd_race_cta *cta = open_cta(&task);
@@ -1283,7 +1266,6 @@ START_TEST(groups_of_asynchronous_copies)
     NO_RACE();
     close_cta(cta, task);
 }
-END_TEST
 
 static void copy_bulk(gd_race_cta *cta, uint32_t thread, uint64_t offset)
 {
@@ -1292,7 +1274,7 @@ static void copy_bulk(gd_race_cta *cta, uint32_t thread, uint64_t offset)
     gd_race_shared_pieces(cta, cta, &operation, &(gd_race_piece){0x400 + offset, 2048}, 1);
 }
 
-START_TEST(bulk_copies_complete_on_their_mbarrier)
+TEST(cta, bulk_copies_complete_on_their_mbarrier)
 {
     gd_race_task *task;
     gd_race_cta *cta = open_cta(&task);
@@ -1318,7 +1300,6 @@ START_TEST(bulk_copies_complete_on_their_mbarrier)
     NO_RACE();
     close_cta(cta, task);
 }
-END_TEST
 
 /* A bulk copy to global memory, of which the source may be waited for alone. */
 static void store_bulk(gd_race_cta *cta, uint32_t thread)
@@ -1331,7 +1312,7 @@ static void store_bulk(gd_race_cta *cta, uint32_t thread)
     gd_race_async_commit(cta, thread / 32, UINT32_C(1) << thread % 32);
 }
 
-START_TEST(wait_for_what_a_bulk_copy_reads)
+TEST(cta, wait_for_what_a_bulk_copy_reads)
 {
     gd_race_task *task;
     gd_race_cta *cta = open_cta(&task);
@@ -1355,9 +1336,8 @@ START_TEST(wait_for_what_a_bulk_copy_reads)
     NO_RACE();
     close_cta(cta, task);
 }
-END_TEST
 
-START_TEST(barriers_of_a_cluster)
+TEST(cta, barriers_of_a_cluster)
 {
     gd_race_task *task = make_kernel("k", 1, 4, 64, 2);
 
@@ -1392,11 +1372,10 @@ START_TEST(barriers_of_a_cluster)
     end_behind(task, NULL);
     gd_race_task_release(world.race, task);
 }
-END_TEST
 
 /* ---- atomics ---- */
 
-START_TEST(atomics_and_plain_accesses)
+TEST(cta, atomics_and_plain_accesses)
 {
     gd_race_task *task = kernel("k", 1);
 
@@ -1428,7 +1407,6 @@ START_TEST(atomics_and_plain_accesses)
     end_behind(task, NULL);
     gd_race_task_release(world.race, task);
 }
-END_TEST
 
 /* A release, then an atomic of a third that joins the chain, then an acquire; a store in between
  * breaks it. */
@@ -1453,13 +1431,12 @@ static uint32_t run_chain(gd_action between)
     return found;
 }
 
-START_TEST(release_sequences)
+TEST(cta, release_sequences)
 {
     ck_assert_uint_eq(run_chain(GD_ACTION_ATOMIC), 0);
     ck_assert_uint_eq(run_chain(GD_ACTION_READ), 0);
     ck_assert_uint_eq(run_chain(GD_ACTION_WRITE), 1);
 }
-END_TEST
 
 /* A barrier of the grid made of a counter: twice, each CTA reads what its neighbour wrote
  * before. */
@@ -1497,16 +1474,15 @@ static uint32_t run_grid_barrier(bool fences)
     return found;
 }
 
-START_TEST(barrier_of_a_grid)
+TEST(cta, barrier_of_a_grid)
 {
     ck_assert_uint_eq(run_grid_barrier(true), 0);
     ck_assert_uint_gt(run_grid_barrier(false), 0);
 }
-END_TEST
 
 /* ---- bytes ---- */
 
-START_TEST(bytes_are_told_apart)
+TEST(cta, bytes_are_told_apart)
 {
     static const uint32_t sizes[] = {1, 2, 4, 8, 16};
     gd_race_task *task;
@@ -1543,9 +1519,8 @@ START_TEST(bytes_are_told_apart)
     ck_assert_uint_eq(races(), 1);
     close_cta(cta, task);
 }
-END_TEST
 
-START_TEST(every_reader_up_to_the_limit_is_found)
+TEST(cta, every_reader_up_to_the_limit_is_found)
 {
     gd_race_task *task;
     gd_race_cta *cta = open_cta(&task);
@@ -1579,11 +1554,10 @@ START_TEST(every_reader_up_to_the_limit_is_found)
     RACE("bar.warp.sync between the two accesses");
     close_cta(cta, task);
 }
-END_TEST
 
 /* ---- cost ---- */
 
-START_TEST(memory_of_cells)
+TEST(cost, memory_of_cells)
 {
     gd_race_task *fill = other_task(GD_ACTION_FILL, 1), *task = kernel("k", 1);
     uint64_t cells;
@@ -1614,9 +1588,8 @@ START_TEST(memory_of_cells)
     gd_race_task_release(world.race, task);
     gd_shadow_destroy(world.race, large);
 }
-END_TEST
 
-START_TEST(entries_are_collected)
+TEST(cost, entries_are_collected)
 {
     gd_race_task *task;
     gd_race_cta *cta = open_cta(&task);
@@ -1635,7 +1608,6 @@ START_TEST(entries_are_collected)
     ck_assert_msg(most < UINT64_C(24) << 20, "%" PRIu64 " bytes", most);
     close_cta(cta, task);
 }
-END_TEST
 
 /* ---- no memory ---- */
 
@@ -1687,7 +1659,7 @@ static void run_everything(void)
     gd_race_host_wait_all(world.race);
 }
 
-START_TEST(any_allocation_may_fail)
+TEST(exhausted, any_allocation_may_fail)
 {
     for (long n = 0;; n++) {
         ck_assert_int_lt(n, 2000);
@@ -1706,67 +1678,8 @@ START_TEST(any_allocation_may_fail)
             break;
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("race");
-    TCase *tasks = tcase_create("tasks"), *observed = tcase_create("observed"),
-          *ctas = tcase_create("cta");
-
-    tcase_add_checked_fixture(tasks, setup, close_world);
-    tcase_add_test(tasks, tasks_of_a_stream);
-    tcase_add_test(tasks, wait_orders_behind_direct_prerequisites);
-    tcase_add_test(tasks, what_ended_before_a_plain_start_is_seen_by_all_behind_it);
-    tcase_add_test(tasks, ports);
-    tcase_add_test(tasks, read_ahead_of_the_write);
-    tcase_add_test(tasks, copies_and_fills);
-    suite_add_tcase(suite, tasks);
-    tcase_add_checked_fixture(observed, setup_observed, close_world);
-    tcase_add_test(observed, wait_as_observed_orders_behind_all);
-    suite_add_tcase(suite, observed);
-    tcase_add_checked_fixture(ctas, setup, close_world);
-    tcase_add_test(ctas, full_barrier);
-    tcase_add_test(ctas, named_barriers);
-    tcase_add_test(ctas, meetings_of_a_warp);
-    tcase_add_test(ctas, mbarrier_phases);
-    tcase_add_test(ctas, groups_of_asynchronous_copies);
-    tcase_add_test(ctas, bulk_copies_complete_on_their_mbarrier);
-    tcase_add_test(ctas, wait_for_what_a_bulk_copy_reads);
-    tcase_add_test(ctas, barriers_of_a_cluster);
-    tcase_add_test(ctas, atomics_and_plain_accesses);
-    tcase_add_test(ctas, release_sequences);
-    tcase_add_test(ctas, barrier_of_a_grid);
-    tcase_add_test(ctas, bytes_are_told_apart);
-    tcase_add_test(ctas, every_reader_up_to_the_limit_is_found);
-    tcase_add_test(ctas, message_passing);
-    tcase_add_test(ctas, last_block_reduction);
-    tcase_add_test(ctas, sequentially_consistent_fences);
-    tcase_add_test(ctas, fences_of_one_thread_alone);
-    tcase_add_test(ctas, fences_behind_a_barrier_and_a_trigger);
-    tcase_add_test(ctas, plain_access_behind_an_atomic);
-    tcase_add_test(ctas, writes_of_the_same_value);
-    suite_add_tcase(suite, ctas);
-    TCase *devices = tcase_create("devices");
-    tcase_add_checked_fixture(devices, setup_devices, close_world);
-    tcase_add_test(devices, hops_between_devices);
-    tcase_add_test(devices, narrower_fences);
-    tcase_add_test(devices, words_about_hops);
-    tcase_add_test(devices, words_about_flags);
-    tcase_add_test(devices, counters_of_two_devices);
-    suite_add_tcase(suite, devices);
-    TCase *initialized = tcase_create("initialized");
-    tcase_add_checked_fixture(initialized, setup_initialized, close_world);
-    tcase_add_test(initialized, uninitialized_reads);
-    suite_add_tcase(suite, initialized);
-    TCase *cost = tcase_create("cost");
-    tcase_add_checked_fixture(cost, setup, close_world);
-    tcase_add_test(cost, a_million_tasks);
-    tcase_add_test(cost, memory_of_cells);
-    tcase_add_test(cost, entries_are_collected);
-    suite_add_tcase(suite, cost);
-    TCase *exhausted = tcase_create("exhausted");
-    tcase_add_test(exhausted, any_allocation_may_fail);
-    suite_add_tcase(suite, exhausted);
-    return run_suite(suite);
+    return run_suite(make_suite("race"));
 }

@@ -722,7 +722,9 @@ static void close_schedule(void)
     gd_race_destroy(w.race);
 }
 
-START_TEST(random_schedules)
+TEST_GROUP(random, NULL, NULL);
+
+LOOP_TEST(random, random_schedules, 2) /* of one device, of two */
 {
     uint32_t racy = 0, missed = 0, steps = 0;
 
@@ -745,14 +747,8 @@ START_TEST(random_schedules)
     ck_assert_uint_gt(racy, SEEDS / 2);
     ck_assert_uint_lt(missed, racy / 20);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("race_random");
-    TCase *cases = tcase_create("random");
-
-    tcase_add_loop_test(cases, random_schedules, 0, 2); /* of one device, of two */
-    suite_add_tcase(suite, cases);
-    return run_suite(suite);
+    return run_suite(make_suite("race_random"));
 }

@@ -217,7 +217,9 @@ static void *work(void *user)
     return NULL;
 }
 
-START_TEST(threads_do_not_disturb_one_another)
+TEST_GROUP(stress, NULL, NULL);
+
+LOOP_TEST(stress, threads_do_not_disturb_one_another, 2)
 {
     pthread_t threads[THREADS];
     int bad[THREADS] = {0};
@@ -233,7 +235,6 @@ START_TEST(threads_do_not_disturb_one_another)
     }
     ck_assert_int_eq(dlclose(cu.library), 0);
 }
-END_TEST
 
 /* ---- growth ---- */
 
@@ -260,7 +261,7 @@ static void launch_many(gd_CUfunction function, gd_CUstream stream, int count, b
     ck_assert_int_eq(cu.wait(stream), 0);
 }
 
-START_TEST(launches_do_not_grow)
+LOOP_TEST(stress, launches_do_not_grow, 4)
 {
     const bool checks = _i & 1, waits = _i & 2;
     const int launches = runs_all_rounds() ? SLOW_LAUNCHES : LAUNCHES;
@@ -285,7 +286,6 @@ START_TEST(launches_do_not_grow)
     ck_assert_msg(after - before < GROWTH, "%ld KiB more after %d launches", after - before,
                   launches);
 }
-END_TEST
 
 /* A launch that is never waited for goes with the driver. */
 static void open_once(void)
@@ -308,7 +308,7 @@ static void open_once(void)
     ck_assert_int_eq(dlclose(cu.library), 0);
 }
 
-START_TEST(openings_leave_nothing)
+LOOP_TEST(stress, openings_leave_nothing, 2)
 {
     set_checks(_i);
     for (int i = 0; i < 50; i++)
@@ -321,16 +321,8 @@ START_TEST(openings_leave_nothing)
     ck_assert_msg(after - before < GROWTH, "%ld KiB more after %d openings", after - before,
                   OPENINGS);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("stress");
-    TCase *tcase = tcase_create("stress");
-
-    tcase_add_loop_test(tcase, threads_do_not_disturb_one_another, 0, 2);
-    tcase_add_loop_test(tcase, launches_do_not_grow, 0, 4);
-    tcase_add_loop_test(tcase, openings_leave_nothing, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
+    return run_suite(make_suite("stress"));
 }

@@ -64,7 +64,9 @@ static void begin(void)
     after[0] = after[1] = start;
 }
 
-START_TEST(operations)
+TEST_GROUP(sweep, NULL, NULL);
+
+LOOP_TEST(sweep, operations, GD_LANES_COUNT - 1)
 {
     const gd_lanes_op op = (gd_lanes_op)(_i + 1);
 
@@ -87,7 +89,6 @@ START_TEST(operations)
                       "operation %d, flags %u, mask %08x", op, code.flags, mask);
     }
 }
-END_TEST
 
 /* Everything that a table of sweeps can do, one after the other. */
 static void sweep(const gd_sweeps *with, state *of, int round, uint32_t mask, uint32_t bytes)
@@ -124,7 +125,7 @@ static void sweep(const gd_sweeps *with, state *of, int round, uint32_t mask, ui
     with->multiply(of->sums, a, b, SIDE, SIDE, SIDE, SIDE, SIDE);
 }
 
-START_TEST(sweeps)
+TEST(sweep, sweeps)
 {
     for (int round = 0; round < 10 * ROUNDS && has_avx2(); round++) {
         const uint32_t mask = (uint32_t)(draw() >> 32) | 1, bytes = 1u << (draw() % 6);
@@ -147,15 +148,8 @@ START_TEST(sweeps)
                 ck_assert_uint_eq(after[0].places.addresses[lane], after[1].places.addresses[lane]);
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("sweep");
-    TCase *test = tcase_create("sweep");
-
-    tcase_add_loop_test(test, operations, 0, GD_LANES_COUNT - 1);
-    tcase_add_test(test, sweeps);
-    suite_add_tcase(suite, test);
-    return run_suite(suite);
+    return run_suite(make_suite("sweep"));
 }

@@ -687,7 +687,9 @@ static bool applies(const struct way *way, const struct switch_off *off)
            !(off->launch == GRIDDEP_PDL_OFF && way->flags & FOREIGN);
 }
 
-START_TEST(off_is_off)
+TEST_GROUP(switch, NULL, NULL);
+
+LOOP_TEST(switch, off_is_off, WAYS)
 {
     const struct way *way = &ways[_i];
     char line[160];
@@ -713,11 +715,10 @@ START_TEST(off_is_off)
     fflush(stdout);
     ck_assert_msg(!wrong, "%s", line);
 }
-END_TEST
 
 /* What is in a foreign conditional node the driver does not tell, so an adopted graph that has one
  * is refused where a switch is off. */
-START_TEST(unknown_bodies_are_refused)
+LOOP_TEST(switch, unknown_bodies_are_refused, SWITCHED_RUNTIMES)
 {
     griddep_graph *graph = NULL;
     gd_CUgraph handle = NULL;
@@ -737,21 +738,14 @@ START_TEST(unknown_bodies_are_refused)
     griddep_graph_destroy(graph);
     close_runtime();
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("switch");
-    TCase *item = tcase_create("switch");
-
     griddep_error_init(&error);
     printf("what could start early, by the switch that is off\n%-26s", "");
     for (int i = 0; i < SWITCHES; i++)
         printf(" %11s", switches[i].name);
     puts("");
     fflush(stdout);
-    tcase_add_loop_test(item, off_is_off, 0, WAYS);
-    tcase_add_loop_test(item, unknown_bodies_are_refused, 0, SWITCHED_RUNTIMES);
-    suite_add_tcase(suite, item);
-    return run_suite(suite);
+    return run_suite(make_suite("switch"));
 }

@@ -271,13 +271,14 @@ static uint32_t run_product(const char *text)
 
 static const char *const schedules[] = {"eager", "lazy", "random:1", "random:2", "random:3"};
 
-START_TEST(a_correct_product_is_right_and_quiet)
+TEST_GROUP(tensor, NULL, NULL);
+
+LOOP_TEST(tensor, a_correct_product_is_right_and_quiet, 5)
 {
     begin(schedules[_i]);
     ck_assert_uint_eq(run_product(write_product(NULL, DESCRIPTOR_128)), 0);
     ck_assert_str_eq(get_report(), "");
 }
-END_TEST
 
 static const struct {
     const char *mark, *text, *missing; /* a line of the kernel, and what is said of its absence */
@@ -298,7 +299,7 @@ static const struct {
      "wgmma.wait_group for the group, before what tells the other thread that the memory is free"},
 };
 
-START_TEST(a_product_without_a_wait_is_found)
+LOOP_TEST(tensor, a_product_without_a_wait_is_found, 3)
 {
     begin("eager");
     run_product(write_product(mutations[_i].mark, DESCRIPTOR_128));
@@ -307,10 +308,9 @@ START_TEST(a_product_without_a_wait_is_found)
                       strstr(told, mutations[_i].missing),
                   "%s: %s", mutations[_i].mark, told);
 }
-END_TEST
 
 /* Swizzles of 64 and 32 bytes, none, and the right one with groups of rows at a wrong distance. */
-START_TEST(a_product_with_a_wrong_layout_is_wrong)
+LOOP_TEST(tensor, a_product_with_a_wrong_layout_is_wrong, 4)
 {
     static const char *const descriptors[] = {"0x8000004000010000", "0xc000004000010000",
                                               "0x0000004000010000", "0x4000002000010000"};
@@ -318,7 +318,6 @@ START_TEST(a_product_with_a_wrong_layout_is_wrong)
     begin("eager");
     ck_assert_uint_gt(run_product(write_product(NULL, descriptors[_i])), M * N / 2);
 }
-END_TEST
 
 /* ---- what wgmma reads ---- */
 
@@ -345,7 +344,7 @@ static const struct {
     {READS COMMIT BARRIER WRITE(1) WAIT(0), true}, /* a barrier is no wait */
 };
 
-START_TEST(wgmma_reads_until_it_was_waited_for)
+LOOP_TEST(tensor, wgmma_reads_until_it_was_waited_for, sizeof orders / sizeof *orders)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n    .reg .b64 "
@@ -370,7 +369,6 @@ START_TEST(wgmma_reads_until_it_was_waited_for)
                       (orders[_i].found || !*told),
                   "%s%s", orders[_i].body, told);
 }
-END_TEST
 
 /* ---- faults ---- */
 
@@ -449,7 +447,7 @@ static const struct {
     {STORE GROUP "st.shared.u32 [%box+512], %t;\n" STORED, NULL}, /* behind the box */
 };
 
-START_TEST(each_byte_of_a_box_is_checked)
+LOOP_TEST(tensor, each_byte_of_a_box_is_checked, sizeof accesses / sizeof *accesses)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .align 64 .b8 "
@@ -478,7 +476,6 @@ START_TEST(each_byte_of_a_box_is_checked)
     const char *told = get_report(), *found = accesses[_i].found;
     ck_assert_msg(found ? strstr(told, found) != NULL : !*told, "%s%s", accesses[_i].body, told);
 }
-END_TEST
 
 /* A kernel triggers and stores a box; the next one loads the same box, behind its wait or in front
  * of it. */
@@ -505,7 +502,7 @@ static const char dependent[] = ".version 8.0\n.target sm_90a\n.address_size 64\
                  DEPENDENT_LOAD DEPENDENT_WAIT "    ret;\n}\n" DEPENDENT_BEGIN("right")
                      DEPENDENT_WAIT DEPENDENT_LOAD "    ret;\n}\n";
 
-START_TEST(a_tensor_copy_before_the_wait_is_found)
+LOOP_TEST(tensor, a_tensor_copy_before_the_wait_is_found, 2)
 {
     gd_CUlaunchAttribute attribute = {.id =
                                           GD_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
@@ -539,9 +536,8 @@ START_TEST(a_tensor_copy_before_the_wait_is_found)
                  NULL,
         "%s", told);
 }
-END_TEST
 
-START_TEST(mistakes_are_faults)
+LOOP_TEST(tensor, mistakes_are_faults, sizeof faults / sizeof *faults)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90a\n.address_size 64\n.global .align 64 .b8 other[128];\n"
@@ -568,22 +564,8 @@ START_TEST(mistakes_are_faults)
     const char *told = get_report();
     ck_assert_msg(strstr(told, faults[_i].text) != NULL, "expected %s\n%s", faults[_i].text, told);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("tensor");
-    TCase *tcase = tcase_create("tensor");
-
-    tcase_add_loop_test(tcase, a_correct_product_is_right_and_quiet, 0, 5);
-    tcase_add_loop_test(tcase, a_product_without_a_wait_is_found, 0, 3);
-    tcase_add_loop_test(tcase, a_product_with_a_wrong_layout_is_wrong, 0, 4);
-    tcase_add_loop_test(tcase, wgmma_reads_until_it_was_waited_for, 0,
-                        (int)(sizeof orders / sizeof *orders));
-    tcase_add_loop_test(tcase, each_byte_of_a_box_is_checked, 0,
-                        (int)(sizeof accesses / sizeof *accesses));
-    tcase_add_loop_test(tcase, a_tensor_copy_before_the_wait_is_found, 0, 2);
-    tcase_add_loop_test(tcase, mistakes_are_faults, 0, (int)(sizeof faults / sizeof *faults));
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
+    return run_suite(make_suite("tensor"));
 }

@@ -101,7 +101,9 @@ static void replay(const char *name, const char *seed, const change *of, sums *s
     gd_text_free(&text);
 }
 
-START_TEST(texts_are_judged_as_ptxas_judges_them)
+TEST_GROUP(texts, NULL, NULL);
+
+TEST(texts, texts_are_judged_as_ptxas_judges_them)
 {
     char *sample, *seed = NULL, name[100] = "", path[PATH];
     gd_CUcontext context;
@@ -135,14 +137,9 @@ START_TEST(texts_are_judged_as_ptxas_judges_them)
     free(seed);
     free(sample);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("texts");
-    TCase *tests = tcase_create("texts");
     griddep_error_init(&error);
-    tcase_add_test(tests, texts_are_judged_as_ptxas_judges_them);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_suite(make_suite("texts"));
 }

@@ -232,7 +232,9 @@ static void run_choices(const griddep_tune *result)
     griddep_chain_destroy(chain);
 }
 
-START_TEST(finds_overlap)
+TEST_GROUP(tune, open_runtime, close_runtime);
+
+TEST(tune, finds_overlap)
 {
     griddep_tune *result, *again;
     griddep_tune_choice choice = {.size = sizeof choice};
@@ -260,10 +262,9 @@ START_TEST(finds_overlap)
     griddep_tune_destroy(result);
     end_chain();
 }
-END_TEST
 
 /* What was gained is that a kernel's 20 us lie before the end of the one before it. */
-START_TEST(tells_why)
+TEST(tune, tells_why)
 {
     gd_tune_reason reason;
     griddep_tune_trial trial = {.size = sizeof trial};
@@ -305,10 +306,9 @@ START_TEST(tells_why)
     griddep_tune_destroy(result);
     end_chain();
 }
-END_TEST
 
 /* A trigger in each of the rounds passes the check, leaves the bits and is timed. */
-START_TEST(tries_rounds)
+TEST(tune, tries_rounds)
 {
     static const char loop[] =
         HEAD ".visible .entry work(.param .u64 in, .param .u64 out)\n{\n"
@@ -334,10 +334,9 @@ START_TEST(tries_rounds)
     griddep_tune_destroy(result);
     end_chain();
 }
-END_TEST
 
 /* Launches that share a variable cannot be traced; that is no reason not to tune them. */
-START_TEST(tunes_what_cannot_be_traced)
+TEST(tune, tunes_what_cannot_be_traced)
 {
     static const char shared[] =
         HEAD ".global .u32 shared;\n" /* a text without its head follows */;
@@ -356,9 +355,8 @@ START_TEST(tunes_what_cannot_be_traced)
     griddep_tune_destroy(result);
     end_chain();
 }
-END_TEST
 
-START_TEST(remembers)
+TEST(tune, remembers)
 {
     griddep_tune *result = NULL, *loaded = NULL;
     griddep_tune_options forget = {.size = sizeof forget, .flags = GRIDDEP_TUNE_FLAG_FORGET};
@@ -388,10 +386,9 @@ START_TEST(remembers)
     ck_assert_int_eq(load(0, &loaded), GRIDDEP_ERROR_NOT_FOUND);
     end_chain();
 }
-END_TEST
 
 /* A copy has no shape. */
-START_TEST(remembers_beside_a_copy)
+TEST(tune, remembers_beside_a_copy)
 {
     griddep_tune *result, *loaded;
 
@@ -406,7 +403,6 @@ START_TEST(remembers_beside_a_copy)
     griddep_tune_destroy(loaded);
     end_chain();
 }
-END_TEST
 
 /* The key of the only entry, and its content. */
 static void read_entry(gd_store_key *key, char **data, size_t *bytes)
@@ -436,7 +432,7 @@ static void refuse_entry(const gd_store_key *key, const char *data, size_t bytes
 }
 
 /* An entry of another version, one that is cut off, and one with numbers that cannot be. */
-START_TEST(entries_that_nobody_wrote)
+TEST(tune, entries_that_nobody_wrote)
 {
     static const char *const changes[][2] = {{"tuned 3", "tuned 2"},
                                              {"figures ", "figures -"},
@@ -478,10 +474,9 @@ START_TEST(entries_that_nobody_wrote)
     free(data);
     end_chain();
 }
-END_TEST
 
 /* What another build of the same driver version chose does not count. */
-START_TEST(remembers_for_one_build_of_the_driver)
+TEST(tune, remembers_for_one_build_of_the_driver)
 {
     char folder[] = "/tmp/griddep-test-driver-XXXXXX", driver[64], command[512];
     griddep_runtime_options options = {
@@ -508,10 +503,9 @@ START_TEST(remembers_for_one_build_of_the_driver)
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     ck_assert_int_eq(system(command), 0);
 }
-END_TEST
 
 /* A chain that has all of it already: nothing is found, nothing is changed or remembered. */
-START_TEST(finds_nothing)
+TEST(tune, finds_nothing)
 {
     static const char right[] =
         WORK("    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n");
@@ -534,7 +528,6 @@ START_TEST(finds_nothing)
     griddep_tune_destroy(result);
     end_chain();
 }
-END_TEST
 
 static int32_t stop_at_three(void *user, uint32_t done, uint32_t most, const char *text)
 {
@@ -545,7 +538,7 @@ static int32_t stop_at_three(void *user, uint32_t done, uint32_t most, const cha
     return ++*calls == 3;
 }
 
-START_TEST(stops)
+TEST(tune, stops)
 {
     uint32_t calls = 0;
     griddep_tune_options options = {
@@ -560,10 +553,9 @@ START_TEST(stops)
     griddep_tune_destroy(result);
     end_chain();
 }
-END_TEST
 
 /* What is not tuned, and why. */
-START_TEST(refuses)
+TEST(tune, refuses)
 {
     griddep_tune *result = NULL;
     griddep_tune_options options = {.size = sizeof options, .mode = GRIDDEP_MODE_GRAPH};
@@ -598,7 +590,6 @@ START_TEST(refuses)
     ck_assert_ptr_null(result);
     end_chain();
 }
-END_TEST
 
 static int32_t stop_at_once(void *user, uint32_t done, uint32_t most, const char *text)
 {
@@ -607,7 +598,7 @@ static int32_t stop_at_once(void *user, uint32_t done, uint32_t most, const char
 }
 
 /* What the tuner is given must hold all that the launches write. */
-START_TEST(names_what_is_written_outside_of_the_buffers)
+TEST(tune, names_what_is_written_outside_of_the_buffers)
 {
     griddep_tune_options options = {
         .size = sizeof options, .progress = stop_at_once, .flags = GRIDDEP_TUNE_FLAG_FORGET};
@@ -644,10 +635,9 @@ START_TEST(names_what_is_written_outside_of_the_buffers)
     }
     end_chain();
 }
-END_TEST
 
 /* A grid that the caller offered wrongly gives other results, and is not taken. */
-START_TEST(wrong_grid)
+TEST(tune, wrong_grid)
 {
     static const uint32_t grids[] = {2};
     static const char global[] = HEAD
@@ -674,7 +664,6 @@ START_TEST(wrong_grid)
     griddep_tune_destroy(result);
     end_chain();
 }
-END_TEST
 
 static uint32_t count_trials(const griddep_tune *result, const char *text, uint32_t launch,
                              bool timed)
@@ -689,7 +678,7 @@ static uint32_t count_trials(const griddep_tune *result, const char *text, uint3
 
 /* Carve-outs are tried for all launches that offer one, then for each; what a launch has is given
  * up for `default`. */
-START_TEST(tries_carveouts)
+TEST(tune, tries_carveouts)
 {
     static const int32_t first[] = {0, 100}, second[] = {100, GRIDDEP_CARVEOUT_DEFAULT};
     griddep_tune_choice choice = {.size = sizeof choice};
@@ -731,7 +720,6 @@ START_TEST(tries_carveouts)
     ck_assert_ptr_nonnull(strstr(error.text, "carve-out of 101 percent"));
     end_chain();
 }
-END_TEST
 
 /* out = in + 1 + 0 * what a loop reads of a table, which no launch writes. The wait stands early
  * and the trigger in the middle, so that every place there is for them is another one. */
@@ -754,7 +742,7 @@ enum { TABLE_BYTES = 5 << 20 };
 
 /* Each class of candidates is tried: it passes the check, leaves the bits, and is timed. What is
  * said to be constant is that also where each run writes it anew. */
-START_TEST(tries_all_classes)
+LOOP_TEST(tune, tries_all_classes, 2)
 {
     static const char *const tried[] = {"trigger remove",
                                         "trigger start",
@@ -822,10 +810,9 @@ START_TEST(tries_all_classes)
     need(griddep_memory_free(runtime, buffers[BUFFERS].address, &error));
     end_chain();
 }
-END_TEST
 
 /* Where a launch has a carve-out it is another chain. */
-START_TEST(remembers_carveouts)
+TEST(tune, remembers_carveouts)
 {
     griddep_tune_choice choice = {.size = offsetof(griddep_tune_choice, carveout)};
     griddep_attribute carveout;
@@ -851,7 +838,6 @@ START_TEST(remembers_carveouts)
     griddep_tune_destroy(loaded);
     end_chain();
 }
-END_TEST
 
 /* Two launches that do little: to be tuned often. */
 static int32_t tune_little(const griddep_tune_options *options, griddep_tune **result)
@@ -893,7 +879,7 @@ static int32_t count_calls(void *user, uint32_t done, uint32_t most, const char 
 }
 
 /* In the second round the first one offers a grid, which goes before: its shape is its own. */
-START_TEST(tries_shapes_of_the_shelf)
+LOOP_TEST(tune, tries_shapes_of_the_shelf, 2)
 {
     static uint16_t weights[2 * SIDE * 2 * SIDE], zeros[2 * SIDE];
     static const uint32_t grids[] = {2};
@@ -974,11 +960,10 @@ START_TEST(tries_shapes_of_the_shelf)
         need(griddep_memory_free(runtime, at[i], &error));
     griddep_module_unload(module);
 }
-END_TEST
 
 /* An allocation fails, each of the first ones, then ever fewer: either the whole says so, or the
  * result is one that holds. */
-START_TEST(memory_runs_out)
+LOOP_TEST(tune, memory_runs_out, 2)
 {
     static const char *const texts[] = {
         WORK(""), WORK("    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;\n")};
@@ -1008,11 +993,10 @@ START_TEST(memory_runs_out)
     ck_assert_uint_gt(failures, 50);
     end_chain();
 }
-END_TEST
 
 /* Launches that are never to overlap, of a kernel in which nothing can be inserted: nothing is run,
  * and that is told. */
-START_TEST(no_legal_variant)
+TEST(tune, no_legal_variant)
 {
     static const char full[] = HEAD
         ".file 1 \"work.cu\"\n.visible .entry work(.param .u64 in, .param .u64 out)\n{\n"
@@ -1045,33 +1029,8 @@ START_TEST(no_legal_variant)
     griddep_tune_destroy(result);
     end_chain();
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("tune");
-    TCase *test = tcase_create("tune");
-
-    tcase_add_checked_fixture(test, open_runtime, close_runtime);
-    tcase_add_test(test, finds_overlap);
-    tcase_add_test(test, tells_why);
-    tcase_add_test(test, tries_rounds);
-    tcase_add_loop_test(test, memory_runs_out, 0, 2);
-    tcase_add_test(test, no_legal_variant);
-    tcase_add_test(test, tunes_what_cannot_be_traced);
-    tcase_add_test(test, remembers);
-    tcase_add_test(test, remembers_beside_a_copy);
-    tcase_add_test(test, entries_that_nobody_wrote);
-    tcase_add_test(test, remembers_for_one_build_of_the_driver);
-    tcase_add_test(test, finds_nothing);
-    tcase_add_test(test, stops);
-    tcase_add_test(test, refuses);
-    tcase_add_test(test, names_what_is_written_outside_of_the_buffers);
-    tcase_add_test(test, wrong_grid);
-    tcase_add_test(test, tries_carveouts);
-    tcase_add_loop_test(test, tries_all_classes, 0, 2);
-    tcase_add_test(test, remembers_carveouts);
-    tcase_add_loop_test(test, tries_shapes_of_the_shelf, 0, 2);
-    suite_add_tcase(suite, test);
-    return run_suite(suite);
+    return run_suite(make_suite("tune"));
 }

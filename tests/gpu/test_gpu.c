@@ -112,7 +112,9 @@ static uint32_t first_word(uint64_t address)
 
 /* ---- what is refused ---- */
 
-START_TEST(compiler_errors_have_their_line)
+TEST_GROUP(all, setup, teardown);
+
+TEST(all, compiler_errors_have_their_line)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -130,9 +132,8 @@ START_TEST(compiler_errors_have_their_line)
     griddep_module_unload(
         load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n"));
 }
-END_TEST
 
-START_TEST(syntax_errors_have_their_column)
+TEST(all, syntax_errors_have_their_column)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry "
                                "k(.param .u64 p\n{\n    ret;\n}\n";
@@ -144,9 +145,8 @@ START_TEST(syntax_errors_have_their_column)
     ck_assert_int_eq(error.column, 1);
     ck_says("^");
 }
-END_TEST
 
-START_TEST(newer_targets_are_refused)
+TEST(all, newer_targets_are_refused)
 {
     static const char text[] =
         ".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
@@ -157,7 +157,6 @@ START_TEST(newer_targets_are_refused)
                   griddep_status_name(status), error.text);
     ck_says("sm_90");
 }
-END_TEST
 
 /* What the driver's linker, which the library has no use for, makes of PTX. Returns the bytes. */
 static size_t make_cubin(char *text, char *cubin, size_t capacity)
@@ -195,7 +194,7 @@ static size_t make_cubin(char *text, char *cubin, size_t capacity)
 }
 
 /* A cubin with the chip's number in its ELF flags changed. */
-START_TEST(cubins_of_other_chips_are_refused)
+TEST(all, cubins_of_other_chips_are_refused)
 {
     static char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ ret; }\n";
@@ -223,9 +222,8 @@ START_TEST(cubins_of_other_chips_are_refused)
     ck_status(griddep_module_load(runtime, cubin, bytes / 2, NULL, &module, &error),
               GRIDDEP_ERROR_IMAGE);
 }
-END_TEST
 
-START_TEST(shapes_beyond_the_device_are_refused)
+TEST(all, shapes_beyond_the_device_are_refused)
 {
     griddep_kernel *spin = NULL;
     griddep_module *module = load_spin(&spin);
@@ -243,7 +241,6 @@ START_TEST(shapes_beyond_the_device_are_refused)
               GRIDDEP_OK); /* nothing was launched, all is usable */
     griddep_module_unload(module);
 }
-END_TEST
 
 /* ---- contexts and streams of others ---- */
 
@@ -263,7 +260,7 @@ static gd_CUcontext other_context(void)
     return other;
 }
 
-START_TEST(streams_of_other_contexts_are_named)
+TEST(all, streams_of_other_contexts_are_named)
 {
     gd_CUcontext other = other_context(), current = NULL;
     griddep_kernel *spin = NULL;
@@ -287,9 +284,8 @@ START_TEST(streams_of_other_contexts_are_named)
     ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(current_context_is_adopted)
+TEST(all, current_context_is_adopted)
 {
     gd_CUcontext other = other_context(), popped = NULL;
     const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
@@ -303,9 +299,8 @@ START_TEST(current_context_is_adopted)
     ck_assert_ptr_eq(info.context, other);
     griddep_runtime_close(inside);
 }
-END_TEST
 
-START_TEST(launches_join_a_callers_capture)
+TEST(all, launches_join_a_callers_capture)
 {
     griddep_kernel *spin = NULL;
     griddep_module *module = load_spin(&spin);
@@ -339,11 +334,10 @@ START_TEST(launches_join_a_callers_capture)
     ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
     griddep_module_unload(module);
 }
-END_TEST
 
 /* ---- faults ---- */
 
-START_TEST(faults_are_reported_as_such)
+TEST(all, faults_are_reported_as_such)
 {
     griddep_kernel *spin = NULL;
     griddep_module *module = load_spin(&spin);
@@ -357,11 +351,10 @@ START_TEST(faults_are_reported_as_such)
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_FAULT);
     griddep_module_unload(module);
 }
-END_TEST
 
 /* ---- parameters, cache, CUDA C++ ---- */
 
-START_TEST(parameter_layouts_agree_with_the_driver)
+TEST(all, parameter_layouts_agree_with_the_driver)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -375,11 +368,10 @@ START_TEST(parameter_layouts_agree_with_the_driver)
     ck_assert_msg(!warnings[0], "%s", warnings);
     griddep_module_unload(module);
 }
-END_TEST
 
 /* Beyond 16 the driver aligns addresses in the constant bank, not offsets; both ways to hand over
  * arguments must reach the kernel. */
-START_TEST(large_alignments_follow_the_driver)
+TEST(all, large_alignments_follow_the_driver)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -419,9 +411,8 @@ START_TEST(large_alignments_follow_the_driver)
     griddep_module_unload(module);
     ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
 }
-END_TEST
 
-START_TEST(source_runs)
+TEST(all, source_runs)
 {
     static const char source[] = "extern \"C\" __global__ void twice(const float *x, float *y)\n"
                                  "{\n    griddep_launch_dependents();\n    griddep_wait();\n"
@@ -460,14 +451,13 @@ START_TEST(source_runs)
     griddep_module_unload(module);
     ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
 }
-END_TEST
 
 /* ---- overlap ---- */
 
 /* Eight spinners of one block and 20 us each, of which each does its preparation of 0 us in
  * advance: what overlap can take away is the launch latency. With it the chain must not be slower,
  * its result must be the same, and each hop's edge must be programmatic. */
-START_TEST(dependent_launches_overlap)
+TEST(all, dependent_launches_overlap)
 {
     enum { LENGTH = 8, NANOSECONDS = 20000, ROUNDS = 15 };
     griddep_kernel *spin = NULL;
@@ -520,7 +510,6 @@ START_TEST(dependent_launches_overlap)
     ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
     griddep_module_unload(module);
 }
-END_TEST
 
 /* ---- tensor maps, clusters, stamps ---- */
 
@@ -550,7 +539,7 @@ static const char tile_ptx[] =
     "    ret;\n"
     "}\n";
 
-START_TEST(tensor_maps_reach_kernels)
+TEST(all, tensor_maps_reach_kernels)
 {
     enum { COLUMNS = 64, ROWS = 16, TILE = 16 };
     float values[ROWS * COLUMNS], found[TILE * TILE];
@@ -584,9 +573,8 @@ START_TEST(tensor_maps_reach_kernels)
     ck_status(griddep_memory_free(runtime, out, &error), GRIDDEP_OK);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(clusters_have_a_limit)
+TEST(all, clusters_have_a_limit)
 {
     griddep_kernel *spin = NULL;
     griddep_module *module = load_spin(&spin);
@@ -598,10 +586,9 @@ START_TEST(clusters_have_a_limit)
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_LIMIT);
     griddep_module_unload(module);
 }
-END_TEST
 
 /* Explained and measured: the two agree with and without dependent launch. */
-START_TEST(explanations_agree_with_timelines)
+LOOP_TEST(all, explanations_agree_with_timelines, 2)
 {
     const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_GRAPH;
     const griddep_launch_config config = {.size = sizeof config, .grid = {4}, .block = {32}};
@@ -638,7 +625,6 @@ START_TEST(explanations_agree_with_timelines)
     griddep_module_unload(module);
     ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
 }
-END_TEST
 
 /* ---- running ---- */
 
@@ -670,25 +656,5 @@ int main(void)
     setenv("GRIDDEP_DRIVER", "nvidia", 0);   /* the emulated driver is not to take a GPU's place */
     if (!gpu_is_there())
         return required && !strcmp(required, "1") ? EXIT_FAILURE : 77;
-    Suite *suite = suite_create("gpu");
-    TCase *all = tcase_create("all");
-    tcase_add_checked_fixture(all, setup, teardown);
-    tcase_add_test(all, compiler_errors_have_their_line);
-    tcase_add_test(all, syntax_errors_have_their_column);
-    tcase_add_test(all, newer_targets_are_refused);
-    tcase_add_test(all, cubins_of_other_chips_are_refused);
-    tcase_add_test(all, shapes_beyond_the_device_are_refused);
-    tcase_add_test(all, streams_of_other_contexts_are_named);
-    tcase_add_test(all, current_context_is_adopted);
-    tcase_add_test(all, launches_join_a_callers_capture);
-    tcase_add_test(all, faults_are_reported_as_such);
-    tcase_add_test(all, parameter_layouts_agree_with_the_driver);
-    tcase_add_test(all, large_alignments_follow_the_driver);
-    tcase_add_test(all, source_runs);
-    tcase_add_test(all, dependent_launches_overlap);
-    tcase_add_test(all, tensor_maps_reach_kernels);
-    tcase_add_test(all, clusters_have_a_limit);
-    tcase_add_loop_test(all, explanations_agree_with_timelines, 0, 2);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
+    return run_suite(make_suite("gpu"));
 }

@@ -158,7 +158,9 @@ static void count_up(void *user)
     ++*(int *)user;
 }
 
-START_TEST(every_kind_of_node_runs)
+TEST_GROUP(all, setup, teardown);
+
+TEST(all, every_kind_of_node_runs)
 {
     uint32_t fill, copy, host;
     int called = 0;
@@ -176,11 +178,10 @@ START_TEST(every_kind_of_node_runs)
         ck_assert_int_eq(called, run);
     }
 }
-END_TEST
 
 /* What a kernel that does not wait reads tells whether the edge starts it early; one that waits
  * reads the new word on every edge. */
-START_TEST(programmatic_edges_start_early)
+LOOP_TEST(all, programmatic_edges_start_early, 8)
 {
     static const struct {
         const char *second;
@@ -206,9 +207,8 @@ START_TEST(programmatic_edges_start_early)
     ck_assert_uint_eq(word_of(2), cases[_i].word);
     ck_assert_uint_eq(word_of(1), 1);
 }
-END_TEST
 
-START_TEST(nodes_change_without_instantiation)
+TEST(all, nodes_change_without_instantiation)
 {
     uint32_t a = add(graph, "step", 0, 1), b = add(graph, "step", 1, 2);
     const griddep_argument arguments[2] = ARGUMENTS(1, 3);
@@ -224,11 +224,10 @@ START_TEST(nodes_change_without_instantiation)
     launch(graph);
     ck_assert_uint_eq(word_of(3), 2);
 }
-END_TEST
 
 /* Each block writes its rank in its cluster: the node has the cluster, and keeps it when its
  * arguments change. */
-START_TEST(nodes_have_clusters)
+TEST(all, nodes_have_clusters)
 {
     static const char ranked[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -259,7 +258,6 @@ START_TEST(nodes_have_clusters)
     griddep_module_unload(code); /* the graph holds it */
     launch(graph);
 }
-END_TEST
 
 /* ---- captures, adopted graphs ---- */
 
@@ -305,7 +303,7 @@ static void launch_elsewhere(const char *name, int in, int out, void *stream)
 
 /* The event of a launch becomes a port: trigger 0 the programmatic one, trigger 1 and launch
  * completion the order of launches. Eagerly the waiting kernel has the right word in any case. */
-START_TEST(events_of_launches_order_streams)
+LOOP_TEST(all, events_of_launches_order_streams, 3)
 {
     static const int32_t ports[] = {GRIDDEP_PORT_PROGRAMMATIC, GRIDDEP_PORT_LAUNCH_ORDER,
                                     GRIDDEP_PORT_LAUNCH_ORDER};
@@ -350,9 +348,8 @@ START_TEST(events_of_launches_order_streams)
     ck_good(griddep_stream_destroy(runtime, first, &error));
     ck_good(griddep_stream_destroy(runtime, second, &error));
 }
-END_TEST
 
-START_TEST(captures_are_upgraded)
+TEST(all, captures_are_upgraded)
 {
     void *stream = NULL;
     griddep_graph *captured = NULL;
@@ -392,7 +389,6 @@ START_TEST(captures_are_upgraded)
     griddep_graph_destroy(captured);
     ck_good(griddep_stream_destroy(runtime, stream, &error));
 }
-END_TEST
 
 /* Its conditions look at the cluster. */
 static const char clustered[] =
@@ -410,7 +406,7 @@ static griddep_attribute domains_of(void)
 
 /* A captured launch's cluster and attributes are the node's, and stay when arguments or
  * configuration change, whether the new configuration names them or not. */
-START_TEST(captured_attributes_are_kept)
+LOOP_TEST(all, captured_attributes_are_kept, 8)
 {
     griddep_attribute attributes[8] = {{0}}, other;
     griddep_launch_config config = two_blocks;
@@ -490,9 +486,8 @@ START_TEST(captured_attributes_are_kept)
     griddep_module_unload(code);
     gd_driver_close(driver);
 }
-END_TEST
 
-START_TEST(captures_are_guarded)
+TEST(all, captures_are_guarded)
 {
     void *first = NULL, *second = NULL, *event = NULL;
     griddep_graph *captured = NULL;
@@ -521,9 +516,8 @@ START_TEST(captures_are_guarded)
     ck_good(griddep_stream_destroy(runtime, first, &error));
     ck_good(griddep_stream_destroy(runtime, second, &error));
 }
-END_TEST
 
-START_TEST(foreign_graphs_are_adopted)
+TEST(all, foreign_graphs_are_adopted)
 {
     griddep_runtime_info info = {.size = sizeof info};
     griddep_kernel_info slow = {.size = sizeof slow}, step = {.size = sizeof step};
@@ -574,10 +568,9 @@ START_TEST(foreign_graphs_are_adopted)
     griddep_graph_destroy(adopted);
     gd_driver_close(driver);
 }
-END_TEST
 
 /* One with a conditional node may have one executable at a time, also while its edges change. */
-START_TEST(foreign_loops_are_upgraded)
+TEST(all, foreign_loops_are_upgraded)
 {
     griddep_runtime_info info = {.size = sizeof info};
     gd_driver *driver = NULL;
@@ -603,7 +596,6 @@ START_TEST(foreign_loops_are_upgraded)
     griddep_graph_destroy(adopted);
     gd_driver_close(driver);
 }
-END_TEST
 
 /* ---- lanes ---- */
 
@@ -616,7 +608,7 @@ static void add_launch(griddep_chain *chain, uint32_t lane, const char *name, in
     ck_good(griddep_chain_add(chain, kernel_of(name), &config, arguments, 2, &error));
 }
 
-START_TEST(lanes_give_the_same_in_every_mode)
+TEST(all, lanes_give_the_same_in_every_mode)
 {
     griddep_chain *chain = NULL;
     void *stream = NULL;
@@ -657,7 +649,6 @@ START_TEST(lanes_give_the_same_in_every_mode)
     griddep_chain_destroy(chain);
     ck_good(griddep_stream_destroy(runtime, stream, &error));
 }
-END_TEST
 
 /* ---- running ---- */
 
@@ -696,20 +687,5 @@ int main(void)
     setenv("CK_DEFAULT_TIMEOUT", "1800", 0); /* how fast a machine is, nobody knows */
     if (!driver_is_there())
         return required && !strcmp(required, "1") ? EXIT_FAILURE : 77;
-    Suite *suite = suite_create("graphs that run");
-    TCase *all = tcase_create("all");
-    tcase_add_checked_fixture(all, setup, teardown);
-    tcase_add_test(all, every_kind_of_node_runs);
-    tcase_add_loop_test(all, programmatic_edges_start_early, 0, 8);
-    tcase_add_test(all, nodes_change_without_instantiation);
-    tcase_add_test(all, nodes_have_clusters);
-    tcase_add_loop_test(all, events_of_launches_order_streams, 0, 3);
-    tcase_add_test(all, captures_are_upgraded);
-    tcase_add_loop_test(all, captured_attributes_are_kept, 0, 8);
-    tcase_add_test(all, captures_are_guarded);
-    tcase_add_test(all, foreign_graphs_are_adopted);
-    tcase_add_test(all, foreign_loops_are_upgraded);
-    tcase_add_test(all, lanes_give_the_same_in_every_mode);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
+    return run_suite(make_suite("graphs that run"));
 }

@@ -395,15 +395,18 @@ static int32_t producer_and_consumer(void *stream, uint32_t round)
     return status ? status : launch(stream, &c);
 }
 
-START_TEST(attribute_six_alone)
+TEST_GROUP(questions, setup, teardown);
+TEST_GROUP(carve_outs, setup, teardown);
+TEST_GROUP(mps, setup, teardown);
+
+LOOP_TEST(questions, attribute_six_alone, 2)
 {
     with_attribute = NULL;
     consumer_grid = 4;
     ask_overlap("attribute 6, alone", producer_and_consumer, _i, 0, 1, 1);
 }
-END_TEST
 
-START_TEST(attribute_six_and_cooperative)
+LOOP_TEST(questions, attribute_six_and_cooperative, 2)
 {
     griddep_attribute cooperative;
 
@@ -414,9 +417,8 @@ START_TEST(attribute_six_and_cooperative)
     consumer_grid = 4;
     ask_overlap("attribute 6 with a cooperative launch", producer_and_consumer, _i, 0, 1, 1);
 }
-END_TEST
 
-START_TEST(attribute_six_and_clusters)
+LOOP_TEST(questions, attribute_six_and_clusters, 4)
 {
     griddep_attribute cluster;
 
@@ -428,9 +430,8 @@ START_TEST(attribute_six_and_clusters)
     ask_overlap(_i & 2 ? "attribute 6 with clusters of 8" : "attribute 6 with clusters of 2",
                 producer_and_consumer, _i & 1, 0, 1, 1);
 }
-END_TEST
 
-START_TEST(attribute_six_and_others)
+LOOP_TEST(questions, attribute_six_and_others, 10)
 {
     griddep_attribute pair[2], a;
     const char *question = "attribute 6 with a priority of -1";
@@ -469,10 +470,9 @@ START_TEST(attribute_six_and_others)
     consumer_grid = 4;
     ask_overlap(question, producer_and_consumer, _i & 1, 0, 1, 1);
 }
-END_TEST
 
 /* What the driver itself says of values that the library refuses before it is asked. */
-START_TEST(values_beyond_the_limits)
+TEST(questions, values_beyond_the_limits)
 {
     static const struct {
         const char *what;
@@ -526,7 +526,6 @@ START_TEST(values_beyond_the_limits)
     }
     recall();
 }
-END_TEST
 
 /* ---- carve-outs ---- */
 
@@ -572,7 +571,7 @@ static const char *percent_of(int percent, char text[24])
     return text;
 }
 
-START_TEST(attribute_six_and_carveouts)
+LOOP_TEST(carve_outs, attribute_six_and_carveouts, 2 * CARVINGS)
 {
     char question[200], texts[2][24];
 
@@ -582,13 +581,12 @@ START_TEST(attribute_six_and_carveouts)
              percent_of(carving->after, texts[1]), (unsigned)carving->shared_after);
     ask_overlap(question, producer_and_consumer_carved, _i & 1, 0, 1, 1);
 }
-END_TEST
 
 /* ---- MPS ---- */
 
 /* Under an MPS server (CUDA_MPS_PIPE_DIRECTORY names the folder of its daemon) this process is a
  * client of it. */
-START_TEST(attribute_six_under_mps)
+LOOP_TEST(mps, attribute_six_under_mps, 2)
 {
     enum { MPS_ENABLED = 133 };
     int enabled = 0;
@@ -602,7 +600,6 @@ START_TEST(attribute_six_under_mps)
     consumer_grid = 4;
     ask_overlap("attribute 6 under MPS", producer_and_consumer, _i, 0, 1, 1);
 }
-END_TEST
 
 /* ---- what stands between ---- */
 
@@ -629,12 +626,11 @@ static int32_t copy_between(void *stream, uint32_t round)
     return status ? status : launch(stream, &c);
 }
 
-START_TEST(attribute_six_behind_other_work)
+LOOP_TEST(questions, attribute_six_behind_other_work, 4)
 {
     ask_overlap(_i & 2 ? "attribute 6 behind cuMemcpyAsync" : "attribute 6 behind a memset",
                 _i & 2 ? copy_between : memset_between, _i & 1, 0, 1, 1);
 }
-END_TEST
 
 typedef gd_CUresult (*change_edges)(gd_CUgraph graph, const gd_CUgraphNode *from,
                                     const gd_CUgraphNode *to, const gd_CUgraphEdgeData *data,
@@ -663,7 +659,7 @@ static int node_type(gd_CUgraphNode node)
     return type;
 }
 
-START_TEST(edges_around_a_memset)
+TEST(questions, edges_around_a_memset)
 {
     gd_CUgraph graph = NULL;
     gd_CUgraphNode from[4], to[4];
@@ -682,10 +678,9 @@ START_TEST(edges_around_a_memset)
     ck_assert_uint_eq(count, 2);
     driver->cuGraphDestroy(graph);
 }
-END_TEST
 
 /* _i & 1: from the memset, else into it. */
-START_TEST(programmatic_edge_at_a_memset)
+LOOP_TEST(questions, programmatic_edge_at_a_memset, 2)
 {
     const char *question =
         _i ? "a programmatic edge from a memset" : "a programmatic edge into a memset";
@@ -719,7 +714,6 @@ START_TEST(programmatic_edge_at_a_memset)
         driver->cuGraphExecDestroy(exec);
     driver->cuGraphDestroy(graph);
 }
-END_TEST
 
 /* ---- events ---- */
 
@@ -784,7 +778,7 @@ static const struct {
 
 enum { EVENT_CASES = sizeof event_cases / sizeof event_cases[0] };
 
-START_TEST(events_across_streams)
+LOOP_TEST(questions, events_across_streams, 2 * EVENT_CASES)
 {
     event_kind = event_cases[_i / 2].kind;
     event_pdl = event_cases[_i / 2].pdl;
@@ -797,7 +791,6 @@ START_TEST(events_across_streams)
                "in a %s %" PRIu32 " of 4 CTAs of the last round read stale data", place(_i & 1),
                seen[1].stale);
 }
-END_TEST
 
 /* A wait for an event of old stands between the two in one stream. */
 static int32_t old_event_between(void *stream, uint32_t round)
@@ -834,7 +827,7 @@ static int32_t record_between(void *stream, uint32_t round)
     return status;
 }
 
-START_TEST(attribute_six_behind_events)
+LOOP_TEST(questions, attribute_six_behind_events, 3)
 {
     FIND(wait_for, "cuStreamWaitEvent", 3020);
     ck_assert(wait_for != NULL);
@@ -847,11 +840,10 @@ START_TEST(attribute_six_behind_events)
         ask_overlap("attribute 6 behind cuStreamWaitEvent on an event that is done",
                     old_event_between, 0, 0, 1, 1);
 }
-END_TEST
 
 /* ---- default streams, green contexts ---- */
 
-START_TEST(attribute_six_in_default_streams)
+LOOP_TEST(questions, attribute_six_in_default_streams, 3)
 {
     void *mine = streams[0];
 
@@ -864,7 +856,6 @@ START_TEST(attribute_six_in_default_streams)
                 producer_and_consumer, 0, 0, 1, 1);
     streams[0] = mine;
 }
-END_TEST
 
 typedef struct resource {
     int32_t type;
@@ -903,7 +894,7 @@ static gd_CUresult make_green(void **green, gd_CUcontext *context)
     return result == GD_CUDA_SUCCESS ? convert(context, *green) : result;
 }
 
-START_TEST(attribute_six_in_a_green_context)
+TEST(questions, attribute_six_in_a_green_context)
 {
     gd_CUresult (*make_stream)(gd_CUstream *, void *, unsigned, int);
     void *green = NULL, *mine = streams[0];
@@ -936,7 +927,6 @@ START_TEST(attribute_six_in_a_green_context)
     memcpy(words, kept + 1, sizeof words);
     streams[0] = mine;
 }
-END_TEST
 
 /* ---- depth ---- */
 
@@ -955,7 +945,7 @@ static int32_t deep_chain(void *stream, uint32_t round)
     return status;
 }
 
-START_TEST(depth_of_dependents)
+LOOP_TEST(questions, depth_of_dependents, 2)
 {
     uint32_t least = DEEP, most = 0;
 
@@ -976,7 +966,6 @@ START_TEST(depth_of_dependents)
            "start and waiting",
            "in a %s %" PRIu32 " to %" PRIu32 " of %d", place(_i), least, most, DEEP);
 }
-END_TEST
 
 /* ---- transitivity ---- */
 
@@ -1007,7 +996,7 @@ static int32_t three_kernels(void *stream, uint32_t round)
     return status ? status : launch(stream, &c);
 }
 
-START_TEST(transitivity_of_waits)
+LOOP_TEST(questions, transitivity_of_waits, 18)
 {
     static const struct {
         uint32_t flags;
@@ -1037,7 +1026,6 @@ START_TEST(transitivity_of_waits)
            " CTAs read stale data (the first came past its wait %" PRId64 " ns behind A's end)",
            place(graph), factors[factor], stale, read, least);
 }
-END_TEST
 
 /* C does not wait, and reads what A writes. R reads it first, so that lines of old may be in the L1
  * caches. */
@@ -1071,7 +1059,7 @@ static int32_t trigger_behind_wait(void *stream, uint32_t round)
     return status;
 }
 
-START_TEST(trigger_behind_a_wait)
+LOOP_TEST(questions, trigger_behind_a_wait, 12)
 {
     static const struct {
         uint32_t flags;
@@ -1100,11 +1088,10 @@ START_TEST(trigger_behind_a_wait)
            " CTAs read stale data (C began up to %" PRId64 " ns before B's end)",
            place(graph), factors[factor], stale, read, most);
 }
-END_TEST
 
 /* ---- memory ---- */
 
-START_TEST(wait_and_bulk_copies)
+LOOP_TEST(questions, wait_and_bulk_copies, 2)
 {
     griddep_kernel *fill = NULL, *bulk = NULL;
     uint64_t data = 0;
@@ -1143,7 +1130,6 @@ START_TEST(wait_and_bulk_copies)
            seen[0].stale, rounds, ctas);
     ck_status(griddep_memory_free(runtime, data, &error), GRIDDEP_OK);
 }
-END_TEST
 
 static uint32_t fence_flags;
 static const griddep_attribute *producer_domain;
@@ -1165,7 +1151,7 @@ static int32_t fenced(void *stream, uint32_t round)
     return status ? status : launch(stream, &c);
 }
 
-START_TEST(fence_before_the_trigger)
+LOOP_TEST(questions, fence_before_the_trigger, 8)
 {
     griddep_attribute map;
     uint64_t stale = 0, read = 0;
@@ -1193,7 +1179,6 @@ START_TEST(fence_before_the_trigger)
            scope ? "sys" : "gpu", other_domain ? "another" : "the same", place(graph), stale, read,
            most);
 }
-END_TEST
 
 /* ---- all ---- */
 
@@ -1237,34 +1222,5 @@ int main(void)
     setenv("GRIDDEP_DRIVER", "nvidia", 0);   /* the emulated driver is not to take a GPU's place */
     if (!has_device())
         return required && !strcmp(required, "1") ? EXIT_FAILURE : 77;
-    Suite *suite = suite_create("questions");
-    TCase *all = tcase_create("questions");
-    tcase_add_checked_fixture(all, setup, teardown);
-    tcase_add_loop_test(all, attribute_six_alone, 0, 2);
-    tcase_add_loop_test(all, attribute_six_and_cooperative, 0, 2);
-    tcase_add_loop_test(all, attribute_six_and_clusters, 0, 4);
-    tcase_add_loop_test(all, attribute_six_and_others, 0, 10);
-    tcase_add_test(all, values_beyond_the_limits);
-    tcase_add_loop_test(all, attribute_six_behind_other_work, 0, 4);
-    tcase_add_test(all, edges_around_a_memset);
-    tcase_add_loop_test(all, programmatic_edge_at_a_memset, 0, 2);
-    tcase_add_loop_test(all, events_across_streams, 0, 2 * EVENT_CASES);
-    tcase_add_loop_test(all, attribute_six_behind_events, 0, 3);
-    tcase_add_loop_test(all, attribute_six_in_default_streams, 0, 3);
-    tcase_add_test(all, attribute_six_in_a_green_context);
-    tcase_add_loop_test(all, depth_of_dependents, 0, 2);
-    tcase_add_loop_test(all, transitivity_of_waits, 0, 18);
-    tcase_add_loop_test(all, trigger_behind_a_wait, 0, 12);
-    tcase_add_loop_test(all, wait_and_bulk_copies, 0, 2);
-    tcase_add_loop_test(all, fence_before_the_trigger, 0, 8);
-    suite_add_tcase(suite, all);
-    TCase *carved = tcase_create("carve-outs");
-    tcase_add_checked_fixture(carved, setup, teardown);
-    tcase_add_loop_test(carved, attribute_six_and_carveouts, 0, 2 * CARVINGS);
-    suite_add_tcase(suite, carved);
-    TCase *mps = tcase_create("mps");
-    tcase_add_checked_fixture(mps, setup, teardown);
-    tcase_add_loop_test(mps, attribute_six_under_mps, 0, 2);
-    suite_add_tcase(suite, mps);
-    return run_suite(suite);
+    return run_suite(make_suite("questions"));
 }

@@ -111,7 +111,10 @@ static int32_t run(unsigned char byte, void **results)
     return gd_experiment_run(&world.experiment, world.chain, GRIDDEP_MODE_SERIAL, results, &error);
 }
 
-START_TEST(a_run_is_held_against_the_serial_one)
+TEST_GROUP(results, setup, teardown);
+TEST_GROUP(clock, setup, teardown);
+
+TEST(results, a_run_is_held_against_the_serial_one)
 {
     gd_experiment *experiment = &world.experiment;
 
@@ -123,9 +126,8 @@ START_TEST(a_run_is_held_against_the_serial_one)
     ck_assert_uint_eq(gd_experiment_find_difference(experiment, COMPARED + 1), BUFFERS);
     ck_assert(world.fresh);
 }
-END_TEST
 
-START_TEST(what_is_watched_is_read_and_what_is_not_is_left_alone)
+TEST(results, what_is_watched_is_read_and_what_is_not_is_left_alone)
 {
     gd_experiment *experiment = &world.experiment;
 
@@ -135,7 +137,6 @@ START_TEST(what_is_watched_is_read_and_what_is_not_is_left_alone)
     succeeds(run(2, NULL));
     ck_assert_uint_eq(*(unsigned char *)experiment->serial[WATCHED], 1);
 }
-END_TEST
 
 static const struct {
     const char *symbol;
@@ -149,7 +150,7 @@ static const struct {
                 {"cuMemcpyDtoHAsync", 2, GD_EXPERIMENT_READS, WATCHED},
                 {"cuMemcpyDtoHAsync", 3, GD_EXPERIMENT_READS, COMPARED}};
 
-START_TEST(a_failure_names_its_step)
+LOOP_TEST(results, a_failure_names_its_step, sizeof failures / sizeof *failures)
 {
     fake_driver_fail(failures[_i].symbol, failures[_i].nth, GD_CUDA_ERROR_UNKNOWN);
     ck_assert_int_ne(run(1, world.experiment.got), GRIDDEP_OK);
@@ -157,9 +158,8 @@ START_TEST(a_failure_names_its_step)
     if (failures[_i].step != GD_EXPERIMENT_RUNS)
         ck_assert_uint_eq(world.experiment.buffer, failures[_i].buffer);
 }
-END_TEST
 
-START_TEST(without_memory_there_is_no_room_and_no_leak)
+TEST(results, without_memory_there_is_no_room_and_no_leak)
 {
     bool there = false;
 
@@ -173,7 +173,6 @@ START_TEST(without_memory_there_is_no_room_and_no_leak)
         ck_assert(there == (before == ALLOCATIONS));
     }
 }
-END_TEST
 
 /* ---- the clock ---- */
 
@@ -188,7 +187,7 @@ static const struct {
 };
 
 /* On the scripted driver a launch takes a microsecond, and so does each of the kernel's copies. */
-START_TEST(a_batch_is_as_long_as_a_sample_should_be)
+LOOP_TEST(clock, a_batch_is_as_long_as_a_sample_should_be, sizeof samples / sizeof *samples)
 {
     gd_clock clock;
     uint32_t batch = 0;
@@ -204,9 +203,8 @@ START_TEST(a_batch_is_as_long_as_a_sample_should_be)
     ck_assert_double_eq_tol(microseconds, samples[_i].run, 0.01 * samples[_i].run);
     gd_clock_close(&clock);
 }
-END_TEST
 
-START_TEST(a_model_is_timed_once)
+TEST(clock, a_model_is_timed_once)
 {
     gd_clock clock;
     uint32_t batch = 0;
@@ -219,35 +217,17 @@ START_TEST(a_model_is_timed_once)
     ck_assert_uint_eq(fake_driver_launches(), before);
     gd_clock_close(&clock);
 }
-END_TEST
 
-START_TEST(a_clock_that_fails_leaves_nothing)
+LOOP_TEST(clock, a_clock_that_fails_leaves_nothing, 2)
 {
     gd_clock clock;
 
-    fake_driver_fail("cuEventCreate", (uint64_t)_i, GD_CUDA_ERROR_UNKNOWN);
+    fake_driver_fail("cuEventCreate", (uint64_t)_i + 1, GD_CUDA_ERROR_UNKNOWN);
     ck_assert_int_ne(gd_clock_open(world.runtime, world.stream, &clock, &error), GRIDDEP_OK);
     gd_clock_close(&clock);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("experiment");
-    TCase *results = tcase_create("results"), *times = tcase_create("clock");
-
-    tcase_add_checked_fixture(results, setup, teardown);
-    tcase_add_test(results, a_run_is_held_against_the_serial_one);
-    tcase_add_test(results, what_is_watched_is_read_and_what_is_not_is_left_alone);
-    tcase_add_loop_test(results, a_failure_names_its_step, 0,
-                        (int)(sizeof failures / sizeof *failures));
-    tcase_add_test(results, without_memory_there_is_no_room_and_no_leak);
-    suite_add_tcase(suite, results);
-    tcase_add_checked_fixture(times, setup, teardown);
-    tcase_add_loop_test(times, a_batch_is_as_long_as_a_sample_should_be, 0,
-                        (int)(sizeof samples / sizeof *samples));
-    tcase_add_test(times, a_model_is_timed_once);
-    tcase_add_loop_test(times, a_clock_that_fails_leaves_nothing, 1, 3);
-    suite_add_tcase(suite, times);
-    return run_suite(suite);
+    return run_suite(make_suite("experiment"));
 }

@@ -59,9 +59,13 @@ static void assert_real(double got, double wanted)
     ck_assert_double_eq_tol(got, wanted, 1e-9);
 }
 
+TEST_GROUP(figures, NULL, NULL);
+TEST_GROUP(instrument, NULL, NULL);
+TEST_GROUP(runs, NULL, NULL);
+
 /* Launch 0 works from 0 to 100 and from 0 to 80; launch 1 enters at 40 and 60, waits at 60 and 90,
  * is released at 110 and 120, and leaves at 150 and 170. */
-START_TEST(overlapping_hop)
+TEST(figures, overlapping_hop)
 {
     made_launch made[2] = {{{0, 0, NONE, NONE, NONE, NONE, 20, 30, 100, 80}, {0, 1}, {0}},
                            {{40, 60, 60, 90, 110, 120, NONE, NONE, 150, 170}, {0, 1}, {0}}};
@@ -107,11 +111,10 @@ START_TEST(overlapping_hop)
     ck_assert_double_nan(launch.wait_median);
     gd_trace_drop(&trace);
 }
-END_TEST
 
 /* One after the other: nothing overlaps, the lead is negative, and a launch that does not wait is
  * released at entry. */
-START_TEST(serial_hop)
+TEST(figures, serial_hop)
 {
     made_launch made[2] = {{{0, 10, NONE, NONE, NONE, NONE, NONE, NONE, 100, 90}, {0, 1}, {0}},
                            {{130, 140, NONE, NONE, NONE, NONE, NONE, NONE, 150, 200}, {1, 0}, {0}}};
@@ -130,10 +133,9 @@ START_TEST(serial_hop)
     assert_real(hop.idle, 100 - 10 - 10);
     gd_trace_drop(&trace);
 }
-END_TEST
 
 /* A preamble that goes on behind the end of the launch before is hidden as far as that end. */
-START_TEST(preamble_partly_hidden)
+TEST(figures, preamble_partly_hidden)
 {
     made_launch made[2] = {{{0, 0, NONE, NONE, NONE, NONE, NONE, NONE, 100, 100}, {0, 1}, {0}},
                            {{90, 120, 110, 130, 110, 131, NONE, NONE, 150, 150}, {0, 1}, {0}}};
@@ -146,10 +148,9 @@ START_TEST(preamble_partly_hidden)
     assert_real(hop.preamble_hidden, (10 + 0) / 2.0);
     gd_trace_drop(&trace);
 }
-END_TEST
 
 /* Blocks of one multiprocessor at the same time are one stretch of work. */
-START_TEST(work_is_a_union)
+TEST(figures, work_is_a_union)
 {
     made_launch made[1] = {{{0, 20, NONE, NONE, NONE, NONE, NONE, NONE, 50, 100}, {1, 1}, {0}}};
     gd_trace_launch launches[1];
@@ -163,10 +164,9 @@ START_TEST(work_is_a_union)
     assert_real(info.idle_share, 0.5);
     gd_trace_drop(&trace);
 }
-END_TEST
 
 /* What a clock that goes backwards says is counted by no figure. */
-START_TEST(clock_goes_backward)
+TEST(figures, clock_goes_backward)
 {
     made_launch made[3] = {{{50, 10, NONE, NONE, NONE, NONE, NONE, NONE, 40, 90}, {0, 1}, {0}},
                            {{20, 20, 60, 60, 55, 70, NONE, NONE, 80, 80}, {0, 1}, {0}},
@@ -191,7 +191,6 @@ START_TEST(clock_goes_backward)
     ck_assert_double_nan(hop.idle);
     gd_trace_drop(&trace);
 }
-END_TEST
 
 /* ---- instrumenting ---- */
 
@@ -229,7 +228,7 @@ static uint32_t count_stamps(const gd_instrumented *made, uint32_t point)
     return count;
 }
 
-START_TEST(stamps_stand_where_they_belong)
+TEST(instrument, stamps_stand_where_they_belong)
 {
     gd_instrumented made;
 
@@ -254,9 +253,8 @@ START_TEST(stamps_stand_where_they_belong)
     ck_assert_ptr_nonnull(strstr(gd_text_get(&made.text), "@p activemask.b32"));
     gd_instrumented_free(&made);
 }
-END_TEST
 
-START_TEST(marks_in_other_comments_are_none)
+TEST(instrument, marks_in_other_comments_are_none)
 {
     gd_instrumented made;
 
@@ -267,9 +265,8 @@ START_TEST(marks_in_other_comments_are_none)
     ck_assert_uint_eq(made.mark_count, 0);
     gd_instrumented_free(&made);
 }
-END_TEST
 
-START_TEST(refusals_say_why)
+TEST(instrument, refusals_say_why)
 {
     is_refused(HEAD ".visible .entry j()\n{\n    ret;\n}\n", GRIDDEP_ERROR_NOT_FOUND, 0,
                "no entry 'k'");
@@ -288,9 +285,8 @@ START_TEST(refusals_say_why)
     is_refused(HEAD ".visible .entry k()\n{\n    //@ mark a b\n    ret;\n}\n",
                GRIDDEP_ERROR_ARGUMENT, 6, "letters");
 }
-END_TEST
 
-START_TEST(too_many_marks)
+TEST(instrument, too_many_marks)
 {
     char text[2048] = HEAD ".visible .entry k()\n{\n";
     gd_instrumented made;
@@ -305,11 +301,10 @@ START_TEST(too_many_marks)
     strcpy(text + length, "//@ mark more\nret;\n}\n");
     is_refused(text, GRIDDEP_ERROR_ARGUMENT, 6 + GD_INSTRUMENT_MARKS, "at most 16");
 }
-END_TEST
 
 /* What comes out of each shelf kernel assembles, where there is a ptxas, with stamps for each shape
  * of grid. */
-START_TEST(shelf_assembles)
+TEST(instrument, shelf_assembles)
 {
     static const gd_instrument_grid grids[] = {{{9, 1, 1}, 9}, {{9, 5, 1}, 45}, {{9, 5, 3}, 20}};
     const char *ptxas =
@@ -353,7 +348,6 @@ START_TEST(shelf_assembles)
     ck_assert_uint_gt(count, 10);
     griddep_error_init(&error);
 }
-END_TEST
 
 /* ---- on a driver ---- */
 
@@ -457,7 +451,7 @@ static void check_blocks(griddep_timeline *timeline, uint32_t index, uint32_t bl
     }
 }
 
-START_TEST(each_mode_is_traced)
+LOOP_TEST(runs, each_mode_is_traced, GRIDDEP_MODE_COUNT)
 {
     int32_t mode = _i;
     float plain[ELEMENTS], traced[ELEMENTS];
@@ -532,10 +526,9 @@ START_TEST(each_mode_is_traced)
     griddep_timeline_destroy(timeline);
     close_bench(&bench);
 }
-END_TEST
 
 /* Of a grid with more blocks than are kept the first ones are, and the results are whole. */
-START_TEST(blocks_beyond_the_limit)
+TEST(runs, blocks_beyond_the_limit)
 {
     const griddep_timeline_options options = {.size = sizeof options, .blocks = 3};
     griddep_timeline *timeline = NULL;
@@ -565,7 +558,6 @@ START_TEST(blocks_beyond_the_limit)
     griddep_timeline_destroy(timeline);
     close_bench(&bench);
 }
-END_TEST
 
 /* A kernel with a loop around wait and mark, a predicated exit, a call, a trigger by one thread,
  * three dimensions. */
@@ -582,7 +574,7 @@ static const char odd_kernel[] = HEAD
     "    mov.u32 z, %ctaid.z;\n    ld.param.u64 o, [out];\n    mad.wide.u32 o, z, 4, o;\n"
     "    red.global.add.u32 [o], 1;\n}\n";
 
-START_TEST(odd_shapes)
+TEST(runs, odd_shapes)
 {
     const griddep_launch_config config = {
         .size = sizeof config, .grid = {2, 3, 2}, .block = {64}, .cluster = {2}};
@@ -631,10 +623,9 @@ START_TEST(odd_shapes)
     griddep_timeline_destroy(timeline);
     close_bench(&bench);
 }
-END_TEST
 
 /* The hop into a join comes from the prerequisite that ended last, whichever lane that is in. */
-START_TEST(join_comes_from_the_last_to_end)
+LOOP_TEST(runs, join_comes_from_the_last_to_end, 2 * GRIDDEP_MODE_COUNT)
 {
     static const char text[] =
         HEAD ".visible .entry k(.param .u32 rounds)\n{\n    .reg .b32 n;\n    .reg .pred more;\n"
@@ -674,7 +665,6 @@ START_TEST(join_comes_from_the_last_to_end)
     griddep_timeline_destroy(timeline);
     close_bench(&bench);
 }
-END_TEST
 
 /* One launch of `writer`, then two of `other`; whether they can be traced. */
 static const struct {
@@ -688,7 +678,7 @@ static const struct {
     {"x", "mov.u32 v, 0;", "mov.u32 v, 1;", GRIDDEP_OK},
 };
 
-START_TEST(launches_that_share_variables)
+LOOP_TEST(runs, launches_that_share_variables, sizeof sharing / sizeof *sharing)
 {
     static const char format[] =
         HEAD ".global .u32 %s;\n"
@@ -715,10 +705,9 @@ START_TEST(launches_that_share_variables)
     griddep_error_init(&error);
     close_bench(&bench);
 }
-END_TEST
 
 /* A variable that launches share cannot be in copies; constants of the host are copied. */
-START_TEST(variables_of_the_module)
+TEST(runs, variables_of_the_module)
 {
     static const char text[] =
         HEAD ".visible .global .u32 unused, total;\n.visible .const .u32 step;\n"
@@ -756,11 +745,10 @@ START_TEST(variables_of_the_module)
     griddep_error_init(&error);
     close_bench(&bench);
 }
-END_TEST
 
 /* A module whose PTX is not known runs as it is and leaves no stamps; without any other there is no
  * timeline. */
-START_TEST(kernels_without_ptx_run_beside_traced_ones)
+TEST(runs, kernels_without_ptx_run_beside_traced_ones)
 {
     griddep_timeline_launch launch = {.size = sizeof launch};
     griddep_timeline_hop hop = {.size = sizeof hop};
@@ -808,10 +796,9 @@ START_TEST(kernels_without_ptx_run_beside_traced_ones)
     close_bench(&bench);
     griddep_module_unload(closed);
 }
-END_TEST
 
 /* The instrumented chain may be run for its time; the next run's stamps are its own. */
-START_TEST(timing_does_not_spoil_a_run)
+TEST(runs, timing_does_not_spoil_a_run)
 {
     griddep_timeline *timeline = NULL;
     griddep_timeline_info first = {.size = sizeof first}, second = {.size = sizeof second};
@@ -834,9 +821,8 @@ START_TEST(timing_does_not_spoil_a_run)
     griddep_timeline_destroy(timeline);
     close_bench(&bench);
 }
-END_TEST
 
-START_TEST(wrong_arguments)
+TEST(runs, wrong_arguments)
 {
     const griddep_timeline_options flags = {.size = sizeof flags, .flags = 1};
     griddep_timeline *timeline = NULL;
@@ -865,10 +851,9 @@ START_TEST(wrong_arguments)
     griddep_timeline_destroy(timeline);
     close_bench(&bench);
 }
-END_TEST
 
 /* Each allocation fails once; what was made by then is given back, and the chain stays usable. */
-START_TEST(memory_runs_out)
+TEST(runs, memory_runs_out)
 {
     griddep_timeline_launch launch = {.size = sizeof launch};
     setup bench;
@@ -900,43 +885,9 @@ START_TEST(memory_runs_out)
     griddep_error_init(&error);
     close_bench(&bench);
 }
-END_TEST
-
-static TCase *add_case(Suite *suite, const char *name)
-{
-    TCase *made = tcase_create(name);
-
-    suite_add_tcase(suite, made);
-    return made;
-}
 
 int main(void)
 {
-    Suite *suite = suite_create("timeline");
-    TCase *figures = add_case(suite, "figures"), *text = add_case(suite, "instrument");
-    TCase *runs = add_case(suite, "runs");
-
     griddep_error_init(&error);
-    tcase_add_test(figures, overlapping_hop);
-    tcase_add_test(figures, serial_hop);
-    tcase_add_test(figures, preamble_partly_hidden);
-    tcase_add_test(figures, work_is_a_union);
-    tcase_add_test(figures, clock_goes_backward);
-    tcase_add_test(text, stamps_stand_where_they_belong);
-    tcase_add_test(text, marks_in_other_comments_are_none);
-    tcase_add_test(text, refusals_say_why);
-    tcase_add_test(text, too_many_marks);
-    tcase_add_test(text, shelf_assembles);
-    tcase_add_loop_test(runs, each_mode_is_traced, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_loop_test(runs, join_comes_from_the_last_to_end, 0, 2 * GRIDDEP_MODE_COUNT);
-    tcase_add_test(runs, blocks_beyond_the_limit);
-    tcase_add_test(runs, odd_shapes);
-    tcase_add_test(runs, variables_of_the_module);
-    tcase_add_loop_test(runs, launches_that_share_variables, 0, sizeof sharing / sizeof *sharing);
-    tcase_add_test(runs, kernels_without_ptx_run_beside_traced_ones);
-    tcase_add_test(runs, timing_does_not_spoil_a_run);
-    tcase_add_test(runs, wrong_arguments);
-    tcase_add_test(runs, memory_runs_out);
-
-    return run_suite(suite);
+    return run_suite(make_suite("timeline"));
 }

@@ -201,8 +201,10 @@ static uint32_t count_outcome(const fixture *f, int32_t outcome)
 
 /* ---- tests ---- */
 
+TEST_GROUP(clock, NULL, NULL);
+
 /* The quantiles of Student's distribution with 28 degrees of freedom that tables have. */
-START_TEST(quantiles)
+TEST(clock, quantiles)
 {
     static const double table[][2] = {
         {0.25, 0.683352843},  {0.05, 1.701130934},  {0.025, 2.048407142}, {0.01, 2.467140098},
@@ -211,12 +213,11 @@ START_TEST(quantiles)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         ck_assert_double_eq_tol(gd_tune_student(table[i][0]), table[i][1], 1e-8);
 }
-END_TEST
 
 /* Six groups gain `apart` less than the middle one, six as much more: what they have to exceed on
  * average was computed from the table above, for the first confirmation of a search and for the
  * second. */
-START_TEST(a_gain_must_exceed_its_bound)
+TEST(clock, a_gain_must_exceed_its_bound)
 {
     static const double exceeded[2] = {2.048407142,
                                        2.546465223}; /* of 0.05 / (1 * 2) and of 0.05 / (2 * 3) */
@@ -243,11 +244,10 @@ START_TEST(a_gain_must_exceed_its_bound)
         }
     }
 }
-END_TEST
 
 /* Where all groups agree there is no chance, and a gain need only be the least that is asked
  * for. */
-START_TEST(a_gain_must_exceed_the_least)
+TEST(clock, a_gain_must_exceed_the_least)
 {
     for (int above = 0; above < 2; above++) {
         griddep_tune tune = {.options = {.least_gain = 0.25}};
@@ -260,11 +260,10 @@ START_TEST(a_gain_must_exceed_the_least)
         ck_assert_int_eq(proof.holds, above);
     }
 }
-END_TEST
 
 /* Nothing is faster than anything else, but code is up to 2 % slower or faster for where it lies:
  * much of what is tried looks faster, and all of it is found out. */
-START_TEST(luck_is_not_taken_for_a_gain)
+TEST(clock, luck_is_not_taken_for_a_gain)
 {
     uint32_t changed = 0, looked_faster = 0;
     fixture f;
@@ -286,11 +285,10 @@ START_TEST(luck_is_not_taken_for_a_gain)
     ck_assert_msg(looked_faster >= SEEDS / 2, "%u trials looked faster", (unsigned)looked_faster);
     ck_assert_msg(changed == 0, "%u of %d searches took luck for a gain", (unsigned)changed, SEEDS);
 }
-END_TEST
 
 /* One launch takes 4 % less with another carve-out, a little over 1 % of the chain: less than code
  * gains or loses by its place. */
-START_TEST(a_gain_is_found)
+TEST(clock, a_gain_is_found)
 {
     uint32_t found = 0;
     fixture f;
@@ -313,11 +311,10 @@ START_TEST(a_gain_is_found)
     }
     ck_assert_msg(found >= SEEDS * 3 / 4, "found in %u of %d searches", (unsigned)found, SEEDS);
 }
-END_TEST
 
 /* A chosen carve-out stands in the chain file that is written, and the given one does where
  * `default` won. */
-START_TEST(carveouts_are_written)
+LOOP_TEST(clock, carveouts_are_written, 2)
 {
     char folder[64], path[80];
     gd_plan written = {0};
@@ -345,19 +342,8 @@ START_TEST(carveouts_are_written)
     gd_plan_free(&written);
     end_tune(&f);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("tune by a clock");
-    TCase *test = tcase_create("clock");
-
-    tcase_add_test(test, quantiles);
-    tcase_add_test(test, a_gain_must_exceed_its_bound);
-    tcase_add_test(test, a_gain_must_exceed_the_least);
-    tcase_add_test(test, luck_is_not_taken_for_a_gain);
-    tcase_add_test(test, a_gain_is_found);
-    tcase_add_loop_test(test, carveouts_are_written, 0, 2);
-    suite_add_tcase(suite, test);
-    return run_suite(suite);
+    return run_suite(make_suite("tune by a clock"));
 }

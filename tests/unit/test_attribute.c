@@ -93,7 +93,11 @@ static gd_CUlaunchAttributeValue value_of(const griddep_attribute *attribute, in
     return value;
 }
 
-START_TEST(values_are_written_as_cuda_reads_them)
+TEST_GROUP(making, setup, teardown);
+TEST_GROUP(launching, setup, teardown);
+TEST_GROUP(maps, setup_maps, teardown);
+
+TEST(making, values_are_written_as_cuda_reads_them)
 {
     griddep_attribute a;
 
@@ -154,10 +158,9 @@ START_TEST(values_are_written_as_cuda_reads_them)
               GRIDDEP_OK);
     ck_assert_uint_eq(value_of(&a, 16).nvlinkUtilCentricScheduling, 1);
 }
-END_TEST
 
 /* Each refuses with the number that it was given, and leaves the attribute alone. */
-START_TEST(what_no_device_takes_is_refused)
+TEST(making, what_no_device_takes_is_refused)
 {
     griddep_attribute a, before;
     griddep_error wrong = {.size = 3};
@@ -229,11 +232,10 @@ START_TEST(what_no_device_takes_is_refused)
         GRIDDEP_ERROR_STRUCT);
     ck_assert_mem_eq(&a, &before, sizeof a);
 }
-END_TEST
 
 /* The least and the greatest value that each attribute takes, and those beside them that it does
  * not. */
-START_TEST(values_at_the_limits_are_taken)
+TEST(making, values_at_the_limits_are_taken)
 {
     griddep_attribute a, before;
 
@@ -335,7 +337,6 @@ START_TEST(values_at_the_limits_are_taken)
               GRIDDEP_ERROR_ARGUMENT);
     ck_assert_mem_eq(&a, &before, sizeof a);
 }
-END_TEST
 
 /* ---- at a launch ---- */
 
@@ -348,7 +349,7 @@ static int32_t launch_with(griddep_launch_config *config, const griddep_attribut
     return griddep_launch(first, config, &pointer, 1, NULL, &error);
 }
 
-START_TEST(launch_takes_every_attribute)
+TEST(launching, launch_takes_every_attribute)
 {
     griddep_attribute a[11] = {{.id = 0}};
     griddep_launch_config config = {.grid = {16}, .block = {64}};
@@ -392,10 +393,9 @@ START_TEST(launch_takes_every_attribute)
         ck_assert_mem_eq(&launch.config.attrs[1 + i].value, a[i].value, 64);
     }
 }
-END_TEST
 
 /* The driver does not take the number that means no preference. */
-START_TEST(no_carveout_is_no_attribute)
+TEST(launching, no_carveout_is_no_attribute)
 {
     griddep_attribute a[2];
     griddep_launch_config config = {.grid = {16}, .block = {64}};
@@ -412,10 +412,9 @@ START_TEST(no_carveout_is_no_attribute)
     ck_assert_uint_eq(launch.config.numAttrs, 2); /* with attribute 6 */
     ck_assert_int_eq(launch.config.attrs[1].id, GRIDDEP_ATTRIBUTE_PRIORITY);
 }
-END_TEST
 
 /* The node's handle comes back where the attribute says. */
-START_TEST(updatable_nodes_have_a_handle)
+TEST(launching, updatable_nodes_have_a_handle)
 {
     griddep_attribute a;
     griddep_launch_config config = {.grid = {1}, .block = {32}};
@@ -445,11 +444,10 @@ START_TEST(updatable_nodes_have_a_handle)
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
     gd_driver_close(driver);
 }
-END_TEST
 
 /* What the library does not know goes to the driver as it is, and its refusal names what was asked
  * for. */
-START_TEST(launch_passes_unknown_attributes)
+TEST(launching, launch_passes_unknown_attributes)
 {
     const griddep_attribute unknown = {.id = 15, .value = {7}},
                             known = {.id = GRIDDEP_ATTRIBUTE_CARVEOUT};
@@ -463,10 +461,9 @@ START_TEST(launch_passes_unknown_attributes)
     ck_status(launch_with(&config, twice, 2), GRIDDEP_ERROR_ARGUMENT);
     ck_says("the carve-out (attribute 14) is given twice");
 }
-END_TEST
 
 /* What fits is counted on the multiprocessors of the context, not on all of the device. */
-START_TEST(a_green_context_has_fewer_multiprocessors)
+TEST(launching, a_green_context_has_fewer_multiprocessors)
 {
     griddep_launch_config config = {.grid = {16 * 32 + 1}, .block = {64}};
     griddep_runtime_info info = {.size = sizeof info};
@@ -485,9 +482,8 @@ START_TEST(a_green_context_has_fewer_multiprocessors)
     ck_status(launch_with(&config, &cooperative, 1), GRIDDEP_ERROR_LIMIT);
     ck_says("a cooperative grid of 513 blocks; 32 on each of 16 SMs");
 }
-END_TEST
 
-START_TEST(launch_holds_attributes_against_the_device)
+TEST(launching, launch_holds_attributes_against_the_device)
 {
     griddep_attribute a[2];
     griddep_launch_config config = {.grid = {12}, .block = {64}};
@@ -549,10 +545,9 @@ START_TEST(launch_holds_attributes_against_the_device)
     ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_UNSUPPORTED);
     ck_assert_uint_eq(fake_driver_launches(), before);
 }
-END_TEST
 
 /* Clusters of more than 8 are opted in to once; what does not fit has the driver's number. */
-START_TEST(large_clusters_are_opted_in_to)
+TEST(launching, large_clusters_are_opted_in_to)
 {
     griddep_launch_config config = {
         .size = sizeof config, .grid = {16}, .block = {64}, .cluster = {8}};
@@ -585,11 +580,10 @@ START_TEST(large_clusters_are_opted_in_to)
             "configuration the device can "
             "have 8 in a cluster");
 }
-END_TEST
 
 /* Each question that a launch with attributes asks of the driver may fail: the launch then does,
  * with the code. */
-START_TEST(questions_of_a_launch_may_fail)
+LOOP_TEST(launching, questions_of_a_launch_may_fail, 5)
 {
     static const char *const symbols[] = {"cuCtxGetStreamPriorityRange", "cuDeviceGetAttribute",
                                           "cuOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -616,11 +610,10 @@ START_TEST(questions_of_a_launch_may_fail)
     ck_assert_uint_eq(fake_driver_launches(), 0);
     ck_status(launch_with(&config, a, 4), GRIDDEP_OK);
 }
-END_TEST
 
 /* The cluster that a kernel names itself: opted in to, held against the grid and against the
  * launch's. */
-START_TEST(a_kernels_own_cluster_is_held_to)
+TEST(launching, a_kernels_own_cluster_is_held_to)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                ".visible .entry wide() .reqnctapercluster 16, 1, 1\n{\nret;\n}\n";
@@ -647,7 +640,6 @@ START_TEST(a_kernels_own_cluster_is_held_to)
     ck_says("kernel wide: a cluster of 16 x 1 x 1, 16 blocks; of blocks of 64 threads");
     griddep_module_unload(own);
 }
-END_TEST
 
 /* ---- tensor maps ---- */
 
@@ -677,7 +669,7 @@ static griddep_tensor_options images(void)
                                     .pixels = 128};
 }
 
-START_TEST(tensor_maps_are_encoded_and_passed)
+TEST(maps, tensor_maps_are_encoded_and_passed)
 {
     unsigned char room[sizeof(griddep_tensor_map) + 8];
     griddep_tensor_map map = {{0}}, *odd = (griddep_tensor_map *)(void *)(room + 8);
@@ -706,7 +698,6 @@ START_TEST(tensor_maps_are_encoded_and_passed)
     ck_says("a tiled tensor map of rank 2");
     ck_assert_mem_eq(&map, &before, sizeof map);
 }
-END_TEST
 
 #define FIELD(name) (int)offsetof(griddep_tensor_options, name)
 
@@ -762,7 +753,7 @@ static const struct {
     {1, FIELD(swizzle), 4, 1, GRIDDEP_ERROR_ARGUMENT, "channels has 128 bytes"},
 };
 
-START_TEST(tensor_maps_refuse_with_the_field)
+LOOP_TEST(maps, tensor_maps_refuse_with_the_field, sizeof bad_maps / sizeof bad_maps[0])
 {
     griddep_tensor_options options = bad_maps[_i].im2col ? images() : matrix();
     griddep_tensor_map map = {{1, 2, 3}}, before = map;
@@ -775,11 +766,10 @@ START_TEST(tensor_maps_refuse_with_the_field)
                           fake_driver_calls("cuTensorMapEncodeIm2col"),
                       0);
 }
-END_TEST
 
 /* Bytes of an element, and whether fills may be NaN, of each type: GRIDDEP_TENSOR_*. A box of as
  * many elements as have 16 bytes is taken, and one of half of them is not. */
-START_TEST(tensor_maps_know_every_type)
+TEST(maps, tensor_maps_know_every_type)
 {
     static const struct {
         int32_t type;
@@ -832,7 +822,6 @@ START_TEST(tensor_maps_know_every_type)
                   types[i].bits < 8 ? GRIDDEP_ERROR_ARGUMENT : GRIDDEP_OK);
     }
 }
-END_TEST
 
 /* The greatest values that the fields of a map may have. */
 static const struct {
@@ -855,7 +844,7 @@ static const struct {
     {1, FIELD(pixels), 4, 1},
 };
 
-START_TEST(tensor_maps_take_the_greatest_values)
+LOOP_TEST(maps, tensor_maps_take_the_greatest_values, sizeof good_maps / sizeof good_maps[0])
 {
     griddep_tensor_options options = good_maps[_i].im2col ? images() : matrix();
     griddep_tensor_map map;
@@ -864,9 +853,8 @@ START_TEST(tensor_maps_take_the_greatest_values)
            (size_t)good_maps[_i].bytes);
     ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_OK);
 }
-END_TEST
 
-START_TEST(tensor_maps_need_what_they_need)
+TEST(maps, tensor_maps_need_what_they_need)
 {
     griddep_tensor_options options = matrix();
     griddep_tensor_map map;
@@ -879,38 +867,8 @@ START_TEST(tensor_maps_need_what_they_need)
     ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_says("floating-point");
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("attribute");
-    TCase *making = tcase_create("making");
-    tcase_add_checked_fixture(making, setup, teardown);
-    tcase_add_test(making, values_are_written_as_cuda_reads_them);
-    tcase_add_test(making, what_no_device_takes_is_refused);
-    tcase_add_test(making, values_at_the_limits_are_taken);
-    suite_add_tcase(suite, making);
-    TCase *launching = tcase_create("launching");
-    tcase_add_checked_fixture(launching, setup, teardown);
-    tcase_add_test(launching, launch_takes_every_attribute);
-    tcase_add_test(launching, no_carveout_is_no_attribute);
-    tcase_add_test(launching, updatable_nodes_have_a_handle);
-    tcase_add_test(launching, launch_passes_unknown_attributes);
-    tcase_add_test(launching, launch_holds_attributes_against_the_device);
-    tcase_add_test(launching, a_green_context_has_fewer_multiprocessors);
-    tcase_add_test(launching, large_clusters_are_opted_in_to);
-    tcase_add_test(launching, a_kernels_own_cluster_is_held_to);
-    tcase_add_loop_test(launching, questions_of_a_launch_may_fail, 0, 5);
-    suite_add_tcase(suite, launching);
-    TCase *maps = tcase_create("maps");
-    tcase_add_checked_fixture(maps, setup_maps, teardown);
-    tcase_add_test(maps, tensor_maps_are_encoded_and_passed);
-    tcase_add_loop_test(maps, tensor_maps_refuse_with_the_field, 0,
-                        (int)(sizeof bad_maps / sizeof bad_maps[0]));
-    tcase_add_test(maps, tensor_maps_know_every_type);
-    tcase_add_loop_test(maps, tensor_maps_take_the_greatest_values, 0,
-                        (int)(sizeof good_maps / sizeof good_maps[0]));
-    tcase_add_test(maps, tensor_maps_need_what_they_need);
-    suite_add_tcase(suite, maps);
-    return run_suite(suite);
+    return run_suite(make_suite("attribute"));
 }

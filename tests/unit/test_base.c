@@ -72,7 +72,9 @@ static bool starts_with(const char *text, const char *start)
 
 /* ---- Arena */
 
-START_TEST(arena_gives_aligned_zeroed_memory)
+TEST_GROUP(arena, NULL, NULL);
+
+TEST(arena, arena_gives_aligned_zeroed_memory)
 {
     gd_arena arena = {0};
 
@@ -92,9 +94,8 @@ START_TEST(arena_gives_aligned_zeroed_memory)
     ck_assert_ptr_null(arena.block);
     ck_assert_uint_eq(arena.total, 0);
 }
-END_TEST
 
-START_TEST(arena_memory_does_not_overlap)
+TEST(arena, arena_memory_does_not_overlap)
 {
     enum { COUNT = 5000 };
     gd_arena arena = {0};
@@ -112,9 +113,8 @@ START_TEST(arena_memory_does_not_overlap)
     }
     gd_arena_free(&arena);
 }
-END_TEST
 
-START_TEST(arena_takes_what_is_larger_than_its_blocks)
+TEST(arena, arena_takes_what_is_larger_than_its_blocks)
 {
     gd_arena arena = {0};
     enum { LARGE = 9 * 1024 * 1024 };
@@ -128,9 +128,8 @@ START_TEST(arena_takes_what_is_larger_than_its_blocks)
     ck_assert_int_eq(after[0], 0);
     gd_arena_free(&arena);
 }
-END_TEST
 
-START_TEST(arena_refuses_sizes_that_overflow)
+TEST(arena, arena_refuses_sizes_that_overflow)
 {
     gd_arena arena = {0};
 
@@ -145,9 +144,8 @@ START_TEST(arena_refuses_sizes_that_overflow)
     ck_assert_ptr_nonnull(gd_arena_array(&arena, 8, 0));
     gd_arena_free(&arena);
 }
-END_TEST
 
-START_TEST(arena_copies_strings_with_a_closing_zero)
+TEST(arena, arena_copies_strings_with_a_closing_zero)
 {
     gd_arena arena = {0};
     const char source[] = "griddepcontrol.wait";
@@ -160,23 +158,12 @@ START_TEST(arena_copies_strings_with_a_closing_zero)
     ck_assert_mem_eq(inner, "a\0b", 4);
     gd_arena_free(&arena);
 }
-END_TEST
-
-static TCase *arena_case(void)
-{
-    TCase *tests = tcase_create("arena");
-
-    tcase_add_test(tests, arena_gives_aligned_zeroed_memory);
-    tcase_add_test(tests, arena_memory_does_not_overlap);
-    tcase_add_test(tests, arena_takes_what_is_larger_than_its_blocks);
-    tcase_add_test(tests, arena_refuses_sizes_that_overflow);
-    tcase_add_test(tests, arena_copies_strings_with_a_closing_zero);
-    return tests;
-}
 
 /* ---- Text */
 
-START_TEST(text_grows_and_ends_with_a_zero)
+TEST_GROUP(text, NULL, NULL);
+
+TEST(text, text_grows_and_ends_with_a_zero)
 {
     gd_text text = {0};
 
@@ -196,9 +183,8 @@ START_TEST(text_grows_and_ends_with_a_zero)
     ck_assert_ptr_null(text.data);
     ck_assert_str_eq(gd_text_get(&text), "");
 }
-END_TEST
 
-START_TEST(text_formats_what_is_longer_than_its_buffer)
+TEST(text, text_formats_what_is_longer_than_its_buffer)
 {
     gd_text text = {0};
     char word[5000];
@@ -210,9 +196,8 @@ START_TEST(text_formats_what_is_longer_than_its_buffer)
     ck_assert_int_eq(text.data[text.bytes - 1], '>');
     gd_text_free(&text);
 }
-END_TEST
 
-START_TEST(text_remembers_a_failed_allocation)
+TEST(text, text_remembers_a_failed_allocation)
 {
     gd_text text = {0};
 
@@ -226,9 +211,8 @@ START_TEST(text_remembers_a_failed_allocation)
     gd_text_free(&text);
     ck_assert(!text.failed);
 }
-END_TEST
 
-START_TEST(text_is_exported_to_the_callers_buffer)
+TEST(text, text_is_exported_to_the_callers_buffer)
 {
     char buffer[8];
     uint64_t needed = 99;
@@ -254,9 +238,8 @@ START_TEST(text_is_exported_to_the_callers_buffer)
     ck_assert_str_eq(buffer, "");
     ck_assert_uint_eq(needed, 0);
 }
-END_TEST
 
-START_TEST(text_export_refuses_what_cannot_be)
+TEST(text, text_export_refuses_what_cannot_be)
 {
     griddep_error error;
     char buffer[8] = "same";
@@ -270,7 +253,6 @@ START_TEST(text_export_refuses_what_cannot_be)
     ck_assert_int_eq(gd_text_export("hello", 5, NULL, 8, &needed, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_uint_eq(needed, 99);
 }
-END_TEST
 
 /* Quotes one line of a source and compares. */
 static void check_quote(const char *source, int32_t line, int32_t column, const char *expected)
@@ -283,7 +265,7 @@ static void check_quote(const char *source, int32_t line, int32_t column, const 
     gd_text_free(&text);
 }
 
-START_TEST(nearest_counts_slips_up_to_the_best_name_so_far)
+TEST(text, nearest_counts_slips_up_to_the_best_name_so_far)
 {
     static const struct {
         const char *word, *name;
@@ -325,9 +307,8 @@ START_TEST(nearest_counts_slips_up_to_the_best_name_so_far)
         }
     }
 }
-END_TEST
 
-START_TEST(quote_shows_the_line_and_a_caret)
+TEST(text, quote_shows_the_line_and_a_caret)
 {
     static const char source[] = "first\n  ret;\nlast";
 
@@ -336,9 +317,8 @@ START_TEST(quote_shows_the_line_and_a_caret)
     check_quote(source, 3, 4, "     3 | last\n       |    ^\n");
     check_quote(source, 2, 0, "     2 |   ret;\n");
 }
-END_TEST
 
-START_TEST(quote_says_nothing_about_a_line_that_is_not_there)
+TEST(text, quote_says_nothing_about_a_line_that_is_not_there)
 {
     check_quote("one\ntwo\n", 4, 1, "");
     check_quote("one\ntwo\n", 0, 1, "");
@@ -349,38 +329,33 @@ START_TEST(quote_says_nothing_about_a_line_that_is_not_there)
     ck_assert_str_eq(gd_text_get(&text), "");
     gd_text_free(&text);
 }
-END_TEST
 
-START_TEST(quote_puts_the_caret_behind_a_line_that_ends_too_early)
+TEST(text, quote_puts_the_caret_behind_a_line_that_ends_too_early)
 {
     check_quote("ret\nnext", 1, 4, "     1 | ret\n       |    ^\n");
     check_quote("ret\nnext", 1, 1000, "     1 | ret\n       |    ^\n");
     check_quote("a\n\nb", 2, 1, "     2 | \n       | ^\n");
 }
-END_TEST
 
-START_TEST(quote_leaves_carriage_returns_out)
+TEST(text, quote_leaves_carriage_returns_out)
 {
     check_quote("one\r\ntwo\r\n", 1, 2, "     1 | one\n       |  ^\n");
     check_quote("\r\ntwo\r\n", 1, 1, "     1 | \n       | ^\n");
 }
-END_TEST
 
-START_TEST(quote_keeps_tabs_under_tabs)
+TEST(text, quote_keeps_tabs_under_tabs)
 {
     check_quote("\t\tmov x, y;", 1, 7, "     1 | \t\tmov x, y;\n       | \t\t    ^\n");
     check_quote("a\tb", 1, 3, "     1 | a\tb\n       |  \t^\n");
 }
-END_TEST
 
-START_TEST(quote_counts_characters_not_bytes)
+TEST(text, quote_counts_characters_not_bytes)
 {
     check_quote("// \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80 !", 1, 14,
                 "     1 | // \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80 !\n       |        ^\n");
 }
-END_TEST
 
-START_TEST(quote_cuts_a_long_line_around_the_column)
+TEST(text, quote_cuts_a_long_line_around_the_column)
 {
     char source[1001];
     gd_text text = {0};
@@ -400,11 +375,10 @@ START_TEST(quote_cuts_a_long_line_around_the_column)
         gd_text_free(&text);
     }
 }
-END_TEST
 
 /* Of a longer line 100 bytes are shown, 60 of them before the column, and "..." for what is missing
  * on each side. */
-START_TEST(quote_shows_a_hundred_bytes)
+TEST(text, quote_shows_a_hundred_bytes)
 {
     for (int length = 99; length <= 261; length += 54) {
         char source[262] = "", expected[400];
@@ -425,9 +399,8 @@ START_TEST(quote_shows_a_hundred_bytes)
         }
     }
 }
-END_TEST
 
-START_TEST(quote_never_cuts_a_character_in_two)
+TEST(text, quote_never_cuts_a_character_in_two)
 {
     /* The cuts come at different bytes of a character: 2-byte characters behind a prefix of either
      * parity, then 3 and 4. */
@@ -459,33 +432,12 @@ START_TEST(quote_never_cuts_a_character_in_two)
         }
     }
 }
-END_TEST
-
-static TCase *text_case(void)
-{
-    TCase *tests = tcase_create("text");
-
-    tcase_add_test(tests, text_grows_and_ends_with_a_zero);
-    tcase_add_test(tests, text_formats_what_is_longer_than_its_buffer);
-    tcase_add_test(tests, text_remembers_a_failed_allocation);
-    tcase_add_test(tests, text_is_exported_to_the_callers_buffer);
-    tcase_add_test(tests, text_export_refuses_what_cannot_be);
-    tcase_add_test(tests, nearest_counts_slips_up_to_the_best_name_so_far);
-    tcase_add_test(tests, quote_shows_the_line_and_a_caret);
-    tcase_add_test(tests, quote_says_nothing_about_a_line_that_is_not_there);
-    tcase_add_test(tests, quote_puts_the_caret_behind_a_line_that_ends_too_early);
-    tcase_add_test(tests, quote_leaves_carriage_returns_out);
-    tcase_add_test(tests, quote_keeps_tabs_under_tabs);
-    tcase_add_test(tests, quote_counts_characters_not_bytes);
-    tcase_add_test(tests, quote_cuts_a_long_line_around_the_column);
-    tcase_add_test(tests, quote_shows_a_hundred_bytes);
-    tcase_add_test(tests, quote_never_cuts_a_character_in_two);
-    return tests;
-}
 
 /* ---- Table */
 
-START_TEST(table_that_is_empty_finds_nothing)
+TEST_GROUP(table, NULL, NULL);
+
+TEST(table, table_that_is_empty_finds_nothing)
 {
     gd_table table = {0};
 
@@ -493,9 +445,8 @@ START_TEST(table_that_is_empty_finds_nothing)
     ck_assert_ptr_null(gd_table_find(&table, "", 0));
     gd_table_free(&table);
 }
-END_TEST
 
-START_TEST(table_holds_ten_thousand_keys)
+TEST(table, table_holds_ten_thousand_keys)
 {
     enum { COUNT = 10000, WIDTH = 12 };
     gd_table table = {0};
@@ -521,9 +472,8 @@ START_TEST(table_holds_ten_thousand_keys)
     ck_assert_uint_eq(table.count, 0);
     free(keys);
 }
-END_TEST
 
-START_TEST(table_tells_keys_by_all_their_bytes)
+TEST(table, table_tells_keys_by_all_their_bytes)
 {
     gd_table table = {0};
     int a, b, c, d;
@@ -539,9 +489,8 @@ START_TEST(table_tells_keys_by_all_their_bytes)
     ck_assert_uint_eq(table.count, 4);
     gd_table_free(&table);
 }
-END_TEST
 
-START_TEST(table_replaces_a_value)
+TEST(table, table_replaces_a_value)
 {
     gd_table table = {0};
     int old, new;
@@ -551,18 +500,6 @@ START_TEST(table_replaces_a_value)
     ck_assert_ptr_eq(gd_table_find(&table, "key", 3), &new);
     ck_assert_uint_eq(table.count, 1);
     gd_table_free(&table);
-}
-END_TEST
-
-static TCase *table_case(void)
-{
-    TCase *tests = tcase_create("table");
-
-    tcase_add_test(tests, table_that_is_empty_finds_nothing);
-    tcase_add_test(tests, table_holds_ten_thousand_keys);
-    tcase_add_test(tests, table_tells_keys_by_all_their_bytes);
-    tcase_add_test(tests, table_replaces_a_value);
-    return tests;
 }
 
 /* ---- Digest: the examples of FIPS 180-4's SHA-256, and of NIST's test vectors */
@@ -588,7 +525,9 @@ static const struct {
      "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
 };
 
-START_TEST(digest_of_the_examples)
+TEST_GROUP(digest, NULL, NULL);
+
+LOOP_TEST(digest, digest_of_the_examples, sizeof digest_examples / sizeof digest_examples[0])
 {
     gd_digest digest;
     char hex[65];
@@ -598,9 +537,8 @@ START_TEST(digest_of_the_examples)
     finish(&digest, hex);
     ck_assert_str_eq(hex, digest_examples[_i].hex);
 }
-END_TEST
 
-START_TEST(digest_of_a_million_a)
+TEST(digest, digest_of_a_million_a)
 {
     gd_digest digest;
     char part[1000], hex[65];
@@ -612,9 +550,8 @@ START_TEST(digest_of_a_million_a)
     finish(&digest, hex);
     ck_assert_str_eq(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
-END_TEST
 
-START_TEST(digest_does_not_depend_on_how_data_is_cut)
+TEST(digest, digest_does_not_depend_on_how_data_is_cut)
 {
     char data[300], whole[65], parts[65];
     gd_digest digest;
@@ -634,9 +571,8 @@ START_TEST(digest_does_not_depend_on_how_data_is_cut)
         }
     }
 }
-END_TEST
 
-START_TEST(digest_keeps_neighbouring_strings_apart)
+TEST(digest, digest_keeps_neighbouring_strings_apart)
 {
     gd_digest digest;
     char first[65], second[65];
@@ -655,19 +591,6 @@ START_TEST(digest_keeps_neighbouring_strings_apart)
     gd_digest_add_string(&digest, "c");
     finish(&digest, second);
     ck_assert_str_eq(first, second);
-}
-END_TEST
-
-static TCase *digest_case(void)
-{
-    TCase *tests = tcase_create("digest");
-
-    tcase_add_loop_test(tests, digest_of_the_examples, 0,
-                        (int)(sizeof digest_examples / sizeof digest_examples[0]));
-    tcase_add_test(tests, digest_of_a_million_a);
-    tcase_add_test(tests, digest_does_not_depend_on_how_data_is_cut);
-    tcase_add_test(tests, digest_keeps_neighbouring_strings_apart);
-    return tests;
 }
 
 /* ---- File. Each test works in a directory of its own and leaves it empty. */
@@ -707,7 +630,9 @@ static int entries_of(const char *path)
     return count;
 }
 
-START_TEST(file_comes_back_as_it_was_written)
+TEST_GROUP(file, make_directory, remove_directory);
+
+LOOP_TEST(file, file_comes_back_as_it_was_written, 6)
 {
     static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 300000};
     size_t size = sizes[_i], bytes = 1;
@@ -727,9 +652,8 @@ START_TEST(file_comes_back_as_it_was_written)
     free(written);
     unlink(below("file"));
 }
-END_TEST
 
-START_TEST(file_of_proc_is_read_whole)
+TEST(file, file_of_proc_is_read_whole)
 {
     char *data = NULL;
     size_t bytes = 0;
@@ -739,11 +663,10 @@ START_TEST(file_of_proc_is_read_whole)
     ck_assert(starts_with(data, "Name:"));
     free(data);
 }
-END_TEST
 
 /* What a target's code may run on, and so the most shared memory and the largest cluster of any of
  * these. */
-START_TEST(chips_of_a_target)
+TEST(file, chips_of_a_target)
 {
     static const struct {
         const char *target;
@@ -773,7 +696,6 @@ START_TEST(chips_of_a_target)
                       chip.shared_bytes, chip.cluster);
     }
 }
-END_TEST
 
 /* Reading fails with FILE, the path and the system's words, and leaves the outputs alone. */
 static void check_unreadable(const char *path, int number)
@@ -791,7 +713,7 @@ static void check_unreadable(const char *path, int number)
     ck_assert_ptr_nonnull(strstr(error.text, strerror(number)));
 }
 
-START_TEST(file_that_cannot_be_read_says_why)
+TEST(file, file_that_cannot_be_read_says_why)
 {
     check_unreadable(below("missing"), ENOENT);
     check_unreadable(below("missing/file"), ENOENT);
@@ -799,9 +721,8 @@ START_TEST(file_that_cannot_be_read_says_why)
     check_unreadable("", ENOENT);
     check_unreadable("/proc/self/mem", EIO); /* it opens, and nothing can be read at its start */
 }
-END_TEST
 
-START_TEST(file_is_replaced_as_a_whole)
+TEST(file, file_is_replaced_as_a_whole)
 {
     char *data = NULL;
     size_t bytes = 0;
@@ -826,9 +747,8 @@ START_TEST(file_is_replaced_as_a_whole)
     free(data);
     unlink(below("file"));
 }
-END_TEST
 
-START_TEST(file_that_cannot_be_written_says_why_and_leaves_nothing)
+TEST(file, file_that_cannot_be_written_says_why_and_leaves_nothing)
 {
     griddep_error error;
 
@@ -846,7 +766,6 @@ START_TEST(file_that_cannot_be_written_says_why_and_leaves_nothing)
     rmdir(below("taken"));
     ck_assert_int_eq(gd_file_write("", "x", 1, NULL), GRIDDEP_ERROR_FILE);
 }
-END_TEST
 
 typedef struct writer {
     const char *path;
@@ -865,7 +784,7 @@ static void *write_many(void *value)
     return NULL;
 }
 
-START_TEST(file_written_by_many_threads_is_one_of_theirs)
+TEST(file, file_written_by_many_threads_is_one_of_theirs)
 {
     enum { COUNT = 4 };
     const char *path = below("shared");
@@ -890,10 +809,9 @@ START_TEST(file_written_by_many_threads_is_one_of_theirs)
     free(data);
     unlink(below("shared"));
 }
-END_TEST
 
 /* What is no regular file may never end, or never begin. */
-START_TEST(file_that_is_none)
+TEST(file, file_that_is_none)
 {
     char path[64], *data = NULL;
     size_t bytes = 0;
@@ -907,10 +825,9 @@ START_TEST(file_that_is_none)
     ck_assert_int_eq(gd_file_read("/dev/zero", &data, &bytes, &error), GRIDDEP_ERROR_FILE);
     unlink(path);
 }
-END_TEST
 
 /* Another process of the same number left its temporaries behind. */
-START_TEST(file_written_beside_leftovers)
+TEST(file, file_written_beside_leftovers)
 {
     char path[64], leftover[128], *data = NULL;
     size_t bytes = 0;
@@ -932,28 +849,12 @@ START_TEST(file_written_beside_leftovers)
         unlink(leftover);
     }
 }
-END_TEST
-
-static TCase *file_case(void)
-{
-    TCase *tests = tcase_create("file");
-
-    tcase_add_checked_fixture(tests, make_directory, remove_directory);
-    tcase_add_loop_test(tests, file_comes_back_as_it_was_written, 0, 6);
-    tcase_add_test(tests, file_of_proc_is_read_whole);
-    tcase_add_test(tests, chips_of_a_target);
-    tcase_add_test(tests, file_that_cannot_be_read_says_why);
-    tcase_add_test(tests, file_is_replaced_as_a_whole);
-    tcase_add_test(tests, file_that_cannot_be_written_says_why_and_leaves_nothing);
-    tcase_add_test(tests, file_written_by_many_threads_is_one_of_theirs);
-    tcase_add_test(tests, file_that_is_none);
-    tcase_add_test(tests, file_written_beside_leftovers);
-    return tests;
-}
 
 /* ---- Error */
 
-START_TEST(error_init_clears_and_sizes)
+TEST_GROUP(error, NULL, NULL);
+
+TEST(error, error_init_clears_and_sizes)
 {
     griddep_error error;
 
@@ -966,9 +867,8 @@ START_TEST(error_init_clears_and_sizes)
     ck_assert_str_eq(error.text, "");
     griddep_error_init(NULL);
 }
-END_TEST
 
-START_TEST(error_of_a_wrong_size_is_refused)
+TEST(error, error_of_a_wrong_size_is_refused)
 {
     griddep_error error;
 
@@ -982,9 +882,8 @@ START_TEST(error_of_a_wrong_size_is_refused)
     error.size = UINT32_MAX;
     ck_assert_int_eq(gd_error_check(&error), GRIDDEP_ERROR_STRUCT);
 }
-END_TEST
 
-START_TEST(error_is_set_in_full)
+TEST(error, error_is_set_in_full)
 {
     griddep_error error;
 
@@ -1017,9 +916,8 @@ START_TEST(error_is_set_in_full)
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_MEMORY);
     ck_assert_str_ne(error.text, "");
 }
-END_TEST
 
-START_TEST(error_may_be_absent)
+TEST(error, error_may_be_absent)
 {
     ck_assert_int_eq(gd_error_set(NULL, GRIDDEP_ERROR_LIMIT, "%d", 1), GRIDDEP_ERROR_LIMIT);
     ck_assert_int_eq(gd_error_set_at(NULL, GRIDDEP_ERROR_SYNTAX, "f", 1, 1, "%d", 1),
@@ -1027,9 +925,8 @@ START_TEST(error_may_be_absent)
     ck_assert_int_eq(gd_error_memory(NULL), GRIDDEP_ERROR_MEMORY);
     gd_error_append(NULL, "%d", 1);
 }
-END_TEST
 
-START_TEST(error_text_is_appended_to)
+TEST(error, error_text_is_appended_to)
 {
     griddep_error error;
 
@@ -1039,7 +936,6 @@ START_TEST(error_text_is_appended_to)
     ck_assert_str_eq(error.text, "refused: 2 times");
     ck_assert_int_eq(error.status, GRIDDEP_ERROR_COMPILE);
 }
-END_TEST
 
 /* Makes prefix times 'x', then the unit until more than `least` bytes stand there. The caller frees
  * it. */
@@ -1064,7 +960,7 @@ static void check_cut(const char *cut, const char *whole, size_t room)
     ck_assert_uint_eq(characters(cut, strlen(cut)), characters(whole, strlen(cut)));
 }
 
-START_TEST(error_strings_are_cut_at_a_characters_end)
+LOOP_TEST(error, error_strings_are_cut_at_a_characters_end, 4)
 {
     static const char *const units[] = {"y", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
     griddep_error error;
@@ -1090,9 +986,8 @@ START_TEST(error_strings_are_cut_at_a_characters_end)
         free(whole);
     }
 }
-END_TEST
 
-START_TEST(error_strings_that_just_fit_are_whole)
+TEST(error, error_strings_that_just_fit_are_whole)
 {
     griddep_error error;
     char *whole = repeated(1, "\xE2\x82\xAC", sizeof error.text - 3);
@@ -1103,9 +998,8 @@ START_TEST(error_strings_that_just_fit_are_whole)
     ck_assert_str_eq(error.text, whole);
     free(whole);
 }
-END_TEST
 
-START_TEST(error_strings_that_are_no_utf8_do_no_harm)
+TEST(error, error_strings_that_are_no_utf8_do_no_harm)
 {
     griddep_error error;
     char whole[3000];
@@ -1118,22 +1012,6 @@ START_TEST(error_strings_that_are_no_utf8_do_no_harm)
     memset(whole, 0xF0, sizeof whole - 1);
     gd_error_set_at(&error, GRIDDEP_ERROR_SYNTAX, whole, 1, 1, "%s", whole);
     ck_assert_uint_lt(strlen(error.text), sizeof error.text);
-}
-END_TEST
-
-static TCase *error_case(void)
-{
-    TCase *tests = tcase_create("error");
-
-    tcase_add_test(tests, error_init_clears_and_sizes);
-    tcase_add_test(tests, error_of_a_wrong_size_is_refused);
-    tcase_add_test(tests, error_is_set_in_full);
-    tcase_add_test(tests, error_may_be_absent);
-    tcase_add_test(tests, error_text_is_appended_to);
-    tcase_add_loop_test(tests, error_strings_are_cut_at_a_characters_end, 0, 4);
-    tcase_add_test(tests, error_strings_that_just_fit_are_whole);
-    tcase_add_test(tests, error_strings_that_are_no_utf8_do_no_harm);
-    return tests;
 }
 
 /* ---- Structs. `options` is the library's version of a struct; its first version ended behind
@@ -1159,7 +1037,9 @@ static int32_t read_options(options *target, const void *source, griddep_error *
     return gd_struct_read(target, sizeof *target, OPTIONS_FIRST_VERSION, source, "options", error);
 }
 
-START_TEST(struct_of_each_version_is_read)
+TEST_GROUP(struct, NULL, NULL);
+
+TEST(struct, struct_of_each_version_is_read)
 {
     options source = {sizeof source, 1, 2, 3}, target;
     newer_options newer = {{sizeof newer, 4, 5, 6}, {0}};
@@ -1176,9 +1056,8 @@ START_TEST(struct_of_each_version_is_read)
     ck_assert_int_eq(read_options(&target, &newer, NULL), GRIDDEP_OK);
     ck_assert(target.first == 4 && target.second == 5 && target.third == 6);
 }
-END_TEST
 
-START_TEST(struct_that_cannot_be_read_is_refused)
+TEST(struct, struct_that_cannot_be_read_is_refused)
 {
     options source = {sizeof source, 1, 2, 3}, target;
     newer_options newer = {{sizeof newer, 4, 5, 6}, {0, 0, 0, 1u << 24}};
@@ -1204,9 +1083,8 @@ START_TEST(struct_that_cannot_be_read_is_refused)
     ck_assert_ptr_nonnull(strstr(error.text, "byte 31"));
     ck_assert_mem_eq(&target, &kept, sizeof target);
 }
-END_TEST
 
-START_TEST(struct_is_written_as_far_as_the_caller_has_room)
+TEST(struct, struct_is_written_as_far_as_the_caller_has_room)
 {
     const options source = {0, 1, 2, 3};
     options target = {OPTIONS_FIRST_VERSION, 9, 9, 9};
@@ -1225,9 +1103,8 @@ START_TEST(struct_is_written_as_far_as_the_caller_has_room)
     ck_assert(newer.known.first == 1 && newer.known.third == 3);
     ck_assert(newer.fourth[0] == 9 && newer.fourth[3] == 9);
 }
-END_TEST
 
-START_TEST(struct_that_cannot_be_written_is_left_alone)
+TEST(struct, struct_that_cannot_be_written_is_left_alone)
 {
     const options source = {0, 1, 2, 3};
     static const uint32_t wrong[] = {0, OPTIONS_FIRST_VERSION - 1, UINT32_MAX};
@@ -1247,22 +1124,12 @@ START_TEST(struct_that_cannot_be_written_is_left_alone)
                   target.third == 9);
     }
 }
-END_TEST
-
-static TCase *struct_case(void)
-{
-    TCase *tests = tcase_create("struct");
-
-    tcase_add_test(tests, struct_of_each_version_is_read);
-    tcase_add_test(tests, struct_that_cannot_be_read_is_refused);
-    tcase_add_test(tests, struct_is_written_as_far_as_the_caller_has_room);
-    tcase_add_test(tests, struct_that_cannot_be_written_is_left_alone);
-    return tests;
-}
 
 /* ---- Status, constants, version */
 
-START_TEST(status_names_are_those_of_the_header)
+TEST_GROUP(status_and_constants, NULL, NULL);
+
+TEST(status_and_constants, status_names_are_those_of_the_header)
 {
     int32_t value;
     int found = 0;
@@ -1279,9 +1146,8 @@ START_TEST(status_names_are_those_of_the_header)
     }
     ck_assert_int_eq(found, 1 - GRIDDEP_ERROR_PEER);
 }
-END_TEST
 
-START_TEST(status_that_is_none_has_a_name_too)
+TEST(status_and_constants, status_that_is_none_has_a_name_too)
 {
     static const int32_t none[] = {1, 2, GRIDDEP_ERROR_PEER - 1, -1000, INT32_MAX, INT32_MIN};
 
@@ -1291,11 +1157,10 @@ START_TEST(status_that_is_none_has_a_name_too)
                          griddep_text(GRIDDEP_TEXT_STATUS, 1));
     }
 }
-END_TEST
 
 /* Each member of these enumerations has words of its own, and what is none has the words of none,
  * or no words. */
-START_TEST(every_member_has_its_words)
+TEST(status_and_constants, every_member_has_its_words)
 {
     static const struct {
         const char *prefix;
@@ -1327,9 +1192,8 @@ START_TEST(every_member_has_its_words)
         ck_assert_pstr_eq(griddep_text(enumerations[i].kind, INT32_MIN), none);
     }
 }
-END_TEST
 
-START_TEST(percentiles_lie_between_neighbours)
+TEST(status_and_constants, percentiles_lie_between_neighbours)
 {
     double values[] = {4, NAN, 1, 3, 2, NAN}, one[] = {7}, none[] = {NAN};
 
@@ -1343,9 +1207,8 @@ START_TEST(percentiles_lie_between_neighbours)
     ck_assert_double_eq(gd_statistics_median(one, 1), 7);
     ck_assert(isnan(gd_statistics_median(none, 1)) && isnan(gd_statistics_median(none, 0)));
 }
-END_TEST
 
-START_TEST(modes_are_found_by_name)
+TEST(status_and_constants, modes_are_found_by_name)
 {
     static const char *const names[GRIDDEP_MODE_COUNT] = {"serial", "pdl", "graph", "graph-pdl"};
     int32_t mode = 77;
@@ -1356,9 +1219,8 @@ START_TEST(modes_are_found_by_name)
         ck_assert_int_eq(mode, i);
     }
 }
-END_TEST
 
-START_TEST(constants_are_found_by_name)
+TEST(status_and_constants, constants_are_found_by_name)
 {
     static const struct {
         const char *name;
@@ -1388,9 +1250,8 @@ START_TEST(constants_are_found_by_name)
         ck_assert_msg(value == some[i].value, "%s is %d", some[i].name, value);
     }
 }
-END_TEST
 
-START_TEST(constants_are_listed_once)
+TEST(status_and_constants, constants_are_listed_once)
 {
     gd_table seen = {0};
     uint32_t count = 0;
@@ -1410,9 +1271,8 @@ START_TEST(constants_are_listed_once)
     ck_assert_int_eq(listed, 12345);
     gd_table_free(&seen);
 }
-END_TEST
 
-START_TEST(constants_that_do_not_exist)
+TEST(status_and_constants, constants_that_do_not_exist)
 {
     static const char *const none[] = {
         "", "GRIDDEP", "GRIDDEP_PDL", "griddep_pdl_auto", "GRIDDEP_PDL_AUTO ", "CUDA_SUCCESS"};
@@ -1424,9 +1284,8 @@ START_TEST(constants_that_do_not_exist)
     ck_assert_int_eq(griddep_constant_find("GRIDDEP_OK", NULL, NULL), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(value, 12345);
 }
-END_TEST
 
-START_TEST(version_is_that_of_the_header)
+TEST(status_and_constants, version_is_that_of_the_header)
 {
     char text[32];
 
@@ -1435,23 +1294,6 @@ START_TEST(version_is_that_of_the_header)
     snprintf(text, sizeof text, "%d.%d.%d", (int)GRIDDEP_VERSION_MAJOR, (int)GRIDDEP_VERSION_MINOR,
              (int)GRIDDEP_VERSION_PATCH);
     ck_assert_str_eq(griddep_version_text(), text);
-}
-END_TEST
-
-static TCase *constant_case(void)
-{
-    TCase *tests = tcase_create("status and constants");
-
-    tcase_add_test(tests, status_names_are_those_of_the_header);
-    tcase_add_test(tests, every_member_has_its_words);
-    tcase_add_test(tests, modes_are_found_by_name);
-    tcase_add_test(tests, percentiles_lie_between_neighbours);
-    tcase_add_test(tests, status_that_is_none_has_a_name_too);
-    tcase_add_test(tests, constants_are_found_by_name);
-    tcase_add_test(tests, constants_are_listed_once);
-    tcase_add_test(tests, constants_that_do_not_exist);
-    tcase_add_test(tests, version_is_that_of_the_header);
-    return tests;
 }
 
 /* ---- Log */
@@ -1471,7 +1313,9 @@ static void hear(void *user, int32_t level, const char *message)
     snprintf(ear->message, sizeof ear->message, "%s", message);
 }
 
-START_TEST(log_hands_on_what_its_level_lets_through)
+TEST_GROUP(log, NULL, NULL);
+
+TEST(log, log_hands_on_what_its_level_lets_through)
 {
     heard ear = {0};
     gd_log log = {hear, &ear, GRIDDEP_LOG_WARNING};
@@ -1489,18 +1333,16 @@ START_TEST(log_hands_on_what_its_level_lets_through)
     gd_log_write(&log, GRIDDEP_LOG_ERROR, "e");
     ck_assert_int_eq(ear.count, 2);
 }
-END_TEST
 
-START_TEST(log_without_a_listener_is_silent)
+TEST(log, log_without_a_listener_is_silent)
 {
     gd_log log = {NULL, NULL, GRIDDEP_LOG_DEBUG};
 
     gd_log_write(&log, GRIDDEP_LOG_ERROR, "%d", 1);
     gd_log_write(NULL, GRIDDEP_LOG_ERROR, "%d", 1);
 }
-END_TEST
 
-START_TEST(log_cuts_a_long_message_at_a_characters_end)
+TEST(log, log_cuts_a_long_message_at_a_characters_end)
 {
     heard ear = {0};
     gd_log log = {hear, &ear, GRIDDEP_LOG_DEBUG};
@@ -1512,9 +1354,8 @@ START_TEST(log_cuts_a_long_message_at_a_characters_end)
         free(whole);
     }
 }
-END_TEST
 
-START_TEST(log_levels_have_names)
+TEST(log, log_levels_have_names)
 {
     ck_assert_int_eq(gd_log_level_find("off"), GRIDDEP_LOG_NONE);
     ck_assert_int_eq(gd_log_level_find("error"), GRIDDEP_LOG_ERROR);
@@ -1525,9 +1366,8 @@ START_TEST(log_levels_have_names)
     ck_assert_int_eq(gd_log_level_find("Error"), -1);
     ck_assert_int_eq(gd_log_level_find("errors"), -1);
 }
-END_TEST
 
-START_TEST(log_on_stderr_tells_who_speaks)
+TEST(log, log_on_stderr_tells_who_speaks)
 {
     int ends[2], kept = dup(STDERR_FILENO);
     char text[256] = "";
@@ -1544,19 +1384,6 @@ START_TEST(log_on_stderr_tells_who_speaks)
     close(ends[0]);
     close(ends[1]);
     close(kept);
-}
-END_TEST
-
-static TCase *log_case(void)
-{
-    TCase *tests = tcase_create("log");
-
-    tcase_add_test(tests, log_hands_on_what_its_level_lets_through);
-    tcase_add_test(tests, log_without_a_listener_is_silent);
-    tcase_add_test(tests, log_cuts_a_long_message_at_a_characters_end);
-    tcase_add_test(tests, log_levels_have_names);
-    tcase_add_test(tests, log_on_stderr_tells_who_speaks);
-    return tests;
 }
 
 /* ---- Memory that runs out: a scene is played again and again, each time with the next allocation
@@ -1649,31 +1476,30 @@ static outcome use_file(void)
                                             : WRONG;
 }
 
-START_TEST(memory_runs_out_in_an_arena)
+TEST_GROUP(memory, make_directory, remove_directory);
+
+TEST(memory, memory_runs_out_in_an_arena)
 {
     play_until_nothing_fails(use_arena);
 }
-END_TEST
 
-START_TEST(memory_runs_out_in_a_text)
+TEST(memory, memory_runs_out_in_a_text)
 {
     play_until_nothing_fails(use_text);
 }
-END_TEST
 
-START_TEST(memory_runs_out_in_a_table)
+TEST(memory, memory_runs_out_in_a_table)
 {
     play_until_nothing_fails(use_table);
 }
-END_TEST
 
-START_TEST(memory_runs_out_around_a_file)
+TEST(memory, memory_runs_out_around_a_file)
 {
     play_until_nothing_fails(use_file);
 }
 
 /* Of no bytes too, where sanitizers look at each pointer. */
-START_TEST(parts_lie_inside)
+TEST(memory, parts_lie_inside)
 {
     const unsigned char bytes[4] = {1, 2, 3, 4};
     const gd_view whole = {bytes, sizeof bytes}, none = {NULL, 0};
@@ -1688,36 +1514,8 @@ START_TEST(parts_lie_inside)
     ck_assert(!gd_view_part(whole, 2, UINT64_MAX, &part));
     ck_assert_uint_eq(part.size, 3);
 }
-END_TEST
-END_TEST
-
-static TCase *memory_case(void)
-{
-    TCase *tests = tcase_create("memory");
-
-    tcase_add_checked_fixture(tests, make_directory, remove_directory);
-    tcase_add_test(tests, memory_runs_out_in_an_arena);
-    tcase_add_test(tests, memory_runs_out_in_a_text);
-    tcase_add_test(tests, parts_lie_inside);
-    tcase_add_test(tests, memory_runs_out_in_a_table);
-    tcase_add_test(tests, memory_runs_out_around_a_file);
-    return tests;
-}
 
 int main(void)
 {
-    Suite *suite = suite_create("base");
-
-    suite_add_tcase(suite, arena_case());
-    suite_add_tcase(suite, text_case());
-    suite_add_tcase(suite, table_case());
-    suite_add_tcase(suite, digest_case());
-    suite_add_tcase(suite, file_case());
-    suite_add_tcase(suite, error_case());
-    suite_add_tcase(suite, struct_case());
-    suite_add_tcase(suite, constant_case());
-    suite_add_tcase(suite, log_case());
-    suite_add_tcase(suite, memory_case());
-
-    return run_suite(suite);
+    return run_suite(make_suite("base"));
 }

@@ -158,7 +158,9 @@ static griddep_hop_info hop_of(int32_t mode, uint32_t index)
 
 /* ---- changes ---- */
 
-START_TEST(arguments_change_between_runs)
+TEST_GROUP(open, setup, close_all);
+
+LOOP_TEST(open, arguments_change_between_runs, GRIDDEP_MODE_COUNT)
 {
     const int32_t mode = _i;
     const griddep_argument other = {.bytes = 8, .value = buffers[4]};
@@ -187,12 +189,11 @@ START_TEST(arguments_change_between_runs)
     run(mode);
     ck_assert_uint_eq(word_of(5, 0), 12);
 }
-END_TEST
 
 /* Other arguments are those of one launch in one set: the other set, a graph that was made of the
  * chain, and a launch whose change was refused have what they had. The same arguments again are
  * none of the driver's business. */
-START_TEST(a_change_stays_where_it_is)
+LOOP_TEST(open, a_change_stays_where_it_is, GRIDDEP_MODE_COUNT)
 {
     const int32_t mode = _i;
     const griddep_argument wrong[] = {{.bytes = 8, .value = buffers[5]}, {.bytes = 4}};
@@ -224,10 +225,9 @@ START_TEST(a_change_stays_where_it_is)
     ck_assert_uint_eq(word_of(1, 0), 1);
     griddep_graph_destroy(graph);
 }
-END_TEST
 
 /* Captured graphs of such drivers have no nodes that could be told apart. */
-START_TEST(old_drivers_capture_anew)
+TEST(open, old_drivers_capture_anew)
 {
     close_all();
     fake_driver_reset();
@@ -244,9 +244,8 @@ START_TEST(old_drivers_capture_anew)
     ck_good(griddep_chain_run_many(chain, GRIDDEP_MODE_GRAPH_PDL, 2, NULL, &error));
     ck_assert_uint_eq(fake_driver_programmatic_edges(), 3);
 }
-END_TEST
 
-START_TEST(configurations_change_between_runs)
+LOOP_TEST(open, configurations_change_between_runs, GRIDDEP_MODE_COUNT)
 {
     griddep_launch_config config = config_of("sizes");
 
@@ -271,9 +270,8 @@ START_TEST(configurations_change_between_runs)
     ck_assert_int_eq(hop_of(_i, 1).reason, GRIDDEP_REASON_OFF);
     ck_assert_str_eq(hop_of(_i, 0).name, "sizes");
 }
-END_TEST
 
-START_TEST(bad_changes_are_refused)
+TEST(open, bad_changes_are_refused)
 {
     griddep_launch_config config = config_of("first");
     const griddep_argument narrow = {.bytes = 4};
@@ -332,9 +330,8 @@ START_TEST(bad_changes_are_refused)
     ck_says("without a runtime");
     griddep_chain_destroy(checked);
 }
-END_TEST
 
-START_TEST(launches_are_found_by_name)
+TEST(open, launches_are_found_by_name)
 {
     uint32_t index = 7;
 
@@ -352,10 +349,9 @@ START_TEST(launches_are_found_by_name)
     ck_says("2 launches of kernel step");
     ck_status(griddep_chain_find(chain, "fill", &index, &error), GRIDDEP_ERROR_NOT_FOUND);
 }
-END_TEST
 
 /* By griddep_values.h: a value has the bytes of its type, and the library compares them. */
-START_TEST(arguments_are_given_by_value)
+TEST(open, arguments_are_given_by_value)
 {
     const griddep_launch_config config = griddep_config_for(1000, 256);
     const griddep_argument list[] = {GRIDDEP_VALUE(buffers[0]), GRIDDEP_VALUE(buffers[1])};
@@ -380,11 +376,10 @@ START_TEST(arguments_are_given_by_value)
     run(GRIDDEP_MODE_SERIAL);
     ck_assert_uint_eq(word_of(1, 0), 4);
 }
-END_TEST
 
 /* ---- sets ---- */
 
-START_TEST(sets_take_turns)
+LOOP_TEST(open, sets_take_turns, GRIDDEP_MODE_COUNT)
 {
     const int32_t mode = _i;
     uint32_t set = 7;
@@ -406,10 +401,9 @@ START_TEST(sets_take_turns)
     ck_assert_uint_eq(instantiations(), is_graph(mode) ? 2 : 0); /* not one in each turn */
     ck_assert_uint_eq(fake_driver_calls("cuGraphExecKernelNodeSetParams"), 0);
 }
-END_TEST
 
 /* A configuration is common to all sets, and refused where it suits one of them alone. */
-START_TEST(sets_have_one_configuration)
+TEST(open, sets_have_one_configuration)
 {
     griddep_launch_config config = config_of(NULL);
     uint32_t set;
@@ -429,7 +423,6 @@ START_TEST(sets_have_one_configuration)
     ck_assert_uint_eq(word_of(2, 0), 3);
     ck_assert_uint_eq(instantiations(), 2);
 }
-END_TEST
 
 /* ---- entries besides kernels ---- */
 
@@ -438,7 +431,7 @@ static void count(void *user)
     ++*(uint32_t *)user;
 }
 
-START_TEST(copies_fills_and_host_functions_run)
+LOOP_TEST(open, copies_fills_and_host_functions_run, GRIDDEP_MODE_COUNT)
 {
     const int32_t mode = _i;
     griddep_launch_config copied = {.size = sizeof copied, .name = "hand over"};
@@ -463,7 +456,6 @@ START_TEST(copies_fills_and_host_functions_run)
     ck_assert_uint_eq(calls, 2);
     ck_assert_uint_eq(instantiations(), is_graph(mode) ? 1 : 0);
 }
-END_TEST
 
 static void stop(void *gate)
 {
@@ -472,7 +464,7 @@ static void stop(void *gate)
 
 /* A run that is under way keeps what it had, whatever is changed meanwhile, and when the chain is
  * ended. */
-START_TEST(a_chain_may_change_while_it_runs)
+LOOP_TEST(open, a_chain_may_change_while_it_runs, GRIDDEP_MODE_COUNT)
 {
     const griddep_launch_config wider = {.size = sizeof wider, .grid = {2}, .block = {1}};
     const int32_t mode = _i;
@@ -505,10 +497,9 @@ START_TEST(a_chain_may_change_while_it_runs)
     ck_assert_uint_eq(word_of(0, 0), 0x09090909);
     sem_destroy(&gate);
 }
-END_TEST
 
 /* What the driver does not take as an update is instantiated anew. */
-START_TEST(refused_updates_are_instantiated)
+TEST(open, refused_updates_are_instantiated)
 {
     add("step", NULL, 0, 1);
     ck_good(griddep_chain_add_copy(chain, NULL, buffers[2], buffers[1], 4, &error));
@@ -522,7 +513,6 @@ START_TEST(refused_updates_are_instantiated)
     ck_assert_uint_eq(word_of(3, 0), 2);
     ck_assert_uint_eq(instantiations(), 3);
 }
-END_TEST
 
 /* What the explanation of a hop gives as its reason. */
 static int32_t explained(int32_t mode, uint32_t index)
@@ -552,7 +542,7 @@ static int32_t audited(int32_t mode, uint32_t to)
     return reason;
 }
 
-START_TEST(what_is_no_kernel_ends_the_overlap)
+LOOP_TEST(open, what_is_no_kernel_ends_the_overlap, 2)
 {
     static const int32_t expected[] = {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_NODE_BETWEEN,
                                        GRIDDEP_REASON_NODE_BETWEEN, GRIDDEP_REASON_NOT_KERNELS,
@@ -579,7 +569,6 @@ START_TEST(what_is_no_kernel_ends_the_overlap)
     ck_good(griddep_runtime_synchronize(runtime, &error)); /* before `calls` is gone */
     ck_assert_uint_eq(calls, 1);
 }
-END_TEST
 
 static uint32_t count_findings(const char *code, int32_t launch)
 {
@@ -594,7 +583,7 @@ static uint32_t count_findings(const char *code, int32_t launch)
     return found;
 }
 
-START_TEST(the_check_sees_copies_and_fills)
+TEST(open, the_check_sees_copies_and_fills)
 {
     griddep_launch_config beside = {.size = sizeof beside, .lane = 1};
 
@@ -607,7 +596,6 @@ START_TEST(the_check_sees_copies_and_fills)
     ck_good(griddep_chain_depend(chain, 3, 2, &error));
     ck_assert_uint_eq(count_findings("GD212", 3), 0);
 }
-END_TEST
 
 /* ---- rounds ---- */
 
@@ -616,7 +604,7 @@ static void run_many(int32_t mode, uint32_t rounds)
     ck_good(griddep_chain_run_many(chain, mode, rounds, NULL, &error));
 }
 
-START_TEST(rounds_run_back_to_back)
+LOOP_TEST(open, rounds_run_back_to_back, GRIDDEP_MODE_COUNT)
 {
     const int32_t mode = _i;
     const bool early = mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL;
@@ -643,11 +631,10 @@ START_TEST(rounds_run_back_to_back)
     ck_assert_uint_eq(word_of(2, 0), 12);
     ck_assert_uint_eq(instantiations(), before);
 }
-END_TEST
 
 /* A kernel that reads before its wait what the launch before it writes begins behind that one,
  * unless it is forced; other arguments are looked at again, and each set has its own answer. */
-START_TEST(hops_overlap_where_the_check_allows_it)
+LOOP_TEST(open, hops_overlap_where_the_check_allows_it, 2)
 {
     const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
     griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
@@ -686,7 +673,6 @@ START_TEST(hops_overlap_where_the_check_allows_it)
     ck_good(griddep_chain_set_config(chain, 1, &config, &error));
     ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_FORCED);
 }
-END_TEST
 
 static int32_t edge_reason(griddep_graph *graph)
 {
@@ -697,7 +683,7 @@ static int32_t edge_reason(griddep_graph *graph)
 }
 
 /* A graph of a chain looks again when its nodes' arguments change, the chain being gone. */
-START_TEST(graphs_of_chains_look_again)
+LOOP_TEST(open, graphs_of_chains_look_again, 2)
 {
     griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
     griddep_use use = {.size = sizeof use, .buffer = 7, .access = GRIDDEP_ACCESS_READ, .bytes = 4};
@@ -737,7 +723,6 @@ START_TEST(graphs_of_chains_look_again)
     ck_assert_uint_eq(fake_driver_programmatic_edges(), 1);
     griddep_graph_destroy(graph);
 }
-END_TEST
 
 static void set_addresses(uint32_t index, uint64_t in, uint64_t out)
 {
@@ -747,7 +732,7 @@ static void set_addresses(uint32_t index, uint64_t in, uint64_t out)
 }
 
 /* Slices of one allocation may meet where nobody tells how far the first of them reaches. */
-START_TEST(slices_of_an_allocation_may_meet)
+LOOP_TEST(open, slices_of_an_allocation_may_meet, 2)
 {
     const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
     griddep_use use = {
@@ -787,11 +772,10 @@ START_TEST(slices_of_an_allocation_may_meet)
     ck_status(griddep_chain_add_buffer(chain, 8, UINT64_MAX - 7, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_good(griddep_memory_free(runtime, block, &error));
 }
-END_TEST
 
 /* A launch that writes nobody knows where holds back what touches anything early, until somebody
  * says what it reaches. */
-START_TEST(what_cannot_be_traced_meets_all)
+LOOP_TEST(open, what_cannot_be_traced_meets_all, 2)
 {
     const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
     griddep_use use = {
@@ -827,10 +811,9 @@ START_TEST(what_cannot_be_traced_meets_all)
     reach = (griddep_use){.size = sizeof reach, .access = GRIDDEP_ACCESS_READ};
     ck_status(griddep_chain_set_reach(chain, 0, &reach, 1, &error), GRIDDEP_ERROR_ARGUMENT);
 }
-END_TEST
 
 /* An address that is in no allocation leads anywhere; NULL leads nowhere. */
-START_TEST(disguised_addresses_lead_anywhere)
+LOOP_TEST(open, disguised_addresses_lead_anywhere, 2)
 {
     const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
 
@@ -844,10 +827,9 @@ START_TEST(disguised_addresses_lead_anywhere)
     set_addresses(0, buffers[0], 0);
     ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_SET);
 }
-END_TEST
 
 /* Whoever has asked for the address of a variable may have given it to a kernel. */
-START_TEST(variables_whose_address_is_known)
+LOOP_TEST(open, variables_whose_address_is_known, 2)
 {
     const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
     uint64_t address, bytes;
@@ -861,11 +843,10 @@ START_TEST(variables_whose_address_is_known)
     ck_assert_int_eq(hop_of(mode, 1).reason, GRIDDEP_REASON_RACE);
     ck_assert_uint_eq(count_findings("GD112", 1), 1);
 }
-END_TEST
 
 /* The first kernel reads before its wait: what nobody writes it may read beside the round before,
  * what the last kernel writes it may not. */
-START_TEST(rounds_overlap_where_the_check_allows_it)
+LOOP_TEST(open, rounds_overlap_where_the_check_allows_it, 2)
 {
     const int32_t mode = _i ? GRIDDEP_MODE_GRAPH_PDL : GRIDDEP_MODE_PDL;
     fake_launch launch;
@@ -889,9 +870,8 @@ START_TEST(rounds_overlap_where_the_check_allows_it)
     ck_good(griddep_chain_set_arguments(chain, 1, pointers(1, 3).list, 2, &error));
     ck_assert_int_eq(hop_of(mode, 2).reason, GRIDDEP_REASON_SET);
 }
-END_TEST
 
-START_TEST(rounds_of_lanes_and_copies_do_not_overlap)
+TEST(open, rounds_of_lanes_and_copies_do_not_overlap)
 {
     griddep_launch_config beside = config_of(NULL);
 
@@ -909,7 +889,6 @@ START_TEST(rounds_of_lanes_and_copies_do_not_overlap)
         ck_assert_uint_eq(word_of(0, 0), 7);
     }
 }
-END_TEST
 
 /* ---- failures ---- */
 
@@ -956,7 +935,7 @@ static void assert_usable(int32_t mode)
     ck_assert_uint_eq(word_of(2, 0), 62);
 }
 
-START_TEST(every_driver_call_may_fail)
+LOOP_TEST(open, every_driver_call_may_fail, GRIDDEP_MODE_COUNT)
 {
     uint64_t calls = 0, failures = 0;
 
@@ -980,9 +959,8 @@ START_TEST(every_driver_call_may_fail)
     }
     ck_assert_uint_gt(failures, 5);
 }
-END_TEST
 
-START_TEST(every_allocation_may_fail)
+LOOP_TEST(open, every_allocation_may_fail, GRIDDEP_MODE_COUNT)
 {
     int hit = 1;
 
@@ -1001,39 +979,8 @@ START_TEST(every_allocation_may_fail)
             close_all();
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("chain");
-    TCase *open = tcase_create("open");
-    tcase_add_checked_fixture(open, setup, close_all);
-    tcase_add_loop_test(open, arguments_change_between_runs, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_loop_test(open, a_change_stays_where_it_is, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_test(open, old_drivers_capture_anew);
-    tcase_add_loop_test(open, configurations_change_between_runs, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_test(open, bad_changes_are_refused);
-    tcase_add_test(open, launches_are_found_by_name);
-    tcase_add_test(open, arguments_are_given_by_value);
-    tcase_add_loop_test(open, sets_take_turns, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_test(open, sets_have_one_configuration);
-    tcase_add_loop_test(open, copies_fills_and_host_functions_run, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_loop_test(open, a_chain_may_change_while_it_runs, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_test(open, refused_updates_are_instantiated);
-    tcase_add_loop_test(open, what_is_no_kernel_ends_the_overlap, 0, 2);
-    tcase_add_test(open, the_check_sees_copies_and_fills);
-    tcase_add_loop_test(open, rounds_run_back_to_back, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_loop_test(open, rounds_overlap_where_the_check_allows_it, 0, 2);
-    tcase_add_loop_test(open, hops_overlap_where_the_check_allows_it, 0, 2);
-    tcase_add_loop_test(open, slices_of_an_allocation_may_meet, 0, 2);
-    tcase_add_loop_test(open, what_cannot_be_traced_meets_all, 0, 2);
-    tcase_add_loop_test(open, disguised_addresses_lead_anywhere, 0, 2);
-    tcase_add_loop_test(open, variables_whose_address_is_known, 0, 2);
-    tcase_add_loop_test(open, graphs_of_chains_look_again, 0, 2);
-    tcase_add_test(open, rounds_of_lanes_and_copies_do_not_overlap);
-    tcase_add_loop_test(open, every_driver_call_may_fail, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_loop_test(open, every_allocation_may_fail, 0, GRIDDEP_MODE_COUNT);
-    suite_add_tcase(suite, open);
-
-    return run_suite(suite);
+    return run_suite(make_suite("chain"));
 }

@@ -169,11 +169,16 @@ static void check_golden(const char *path, const char *name, const char *text, s
     griddep_findings_destroy(findings);
 }
 
-START_TEST(golden_files_have_the_expected_findings)
+TEST_GROUP(golden, clear_error, NULL);
+TEST_GROUP(findings, clear_error, NULL);
+TEST_GROUP(mutations, clear_error, NULL);
+TEST_GROUP(chains, clear_error, NULL);
+TEST_GROUP(calls, clear_error, NULL);
+
+TEST(golden, golden_files_have_the_expected_findings)
 {
     each_golden(check_golden);
 }
-END_TEST
 
 /* ---- texts that ptxas was asked about ---- */
 
@@ -870,20 +875,18 @@ static void judge(const asked_text *row, const char *head)
     gd_text_free(&text);
 }
 
-START_TEST(asked_texts_are_judged_as_ptxas_judges_them)
+LOOP_TEST(golden, asked_texts_are_judged_as_ptxas_judges_them, COUNT(asked))
 {
     judge(&asked[_i], ".version 9.0\n.target sm_90\n.address_size 64\n");
 }
-END_TEST
 
-START_TEST(asked_heads_are_judged_as_ptxas_judges_them)
+LOOP_TEST(golden, asked_heads_are_judged_as_ptxas_judges_them, COUNT(asked_whole))
 {
     judge(&asked_whole[_i], "");
 }
-END_TEST
 
 /* The words of findings that stand for others, or whose hint says what to write. */
-START_TEST(findings_say_what_to_write)
+TEST(golden, findings_say_what_to_write)
 {
     static const struct {
         const char *text, *words, *hint;
@@ -923,11 +926,10 @@ START_TEST(findings_say_what_to_write)
         gd_text_free(&text);
     }
 }
-END_TEST
 
 /* Each code about a text has a case that fires and a neighbour that does not, but for the code of a
  * full list, which a_full_list_keeps_the_worst makes. */
-START_TEST(each_code_has_its_golden_files)
+TEST(golden, each_code_has_its_golden_files)
 {
     for (int code = 0; code < GD_CODE_COUNT && gd_codes[code].name[2] < '2'; code++) {
         static const char *const kinds[] = {"fires", "quiet"};
@@ -943,7 +945,6 @@ START_TEST(each_code_has_its_golden_files)
         }
     }
 }
-END_TEST
 
 /* Cut anywhere, a text must neither crash nor leak. */
 static void truncate_text(const char *path, const char *name, const char *text, size_t bytes)
@@ -959,15 +960,14 @@ static void truncate_text(const char *path, const char *name, const char *text, 
     }
 }
 
-START_TEST(any_prefix_of_a_text_can_be_checked)
+TEST(golden, any_prefix_of_a_text_can_be_checked)
 {
     each_golden(truncate_text);
 }
-END_TEST
 
 /* ---- codes ---- */
 
-START_TEST(codes_can_be_listed_and_found)
+TEST(findings, codes_can_be_listed_and_found)
 {
     const gd_code_info *info;
     char last[8] = "";
@@ -991,7 +991,6 @@ START_TEST(codes_can_be_listed_and_found)
     ck_assert_ptr_null(gd_code_find("GD11"));
     ck_assert_ptr_null(gd_code_find(""));
 }
-END_TEST
 
 /* ---- the list ---- */
 
@@ -1008,7 +1007,7 @@ static void add(griddep_findings *findings, gd_code code, int32_t severity, int3
     gd_findings_add(findings, &draft, "%s", text);
 }
 
-START_TEST(findings_are_ordered_and_folded)
+TEST(findings, findings_are_ordered_and_folded)
 {
     griddep_findings *findings = gd_findings_create();
 
@@ -1029,9 +1028,8 @@ START_TEST(findings_are_ordered_and_folded)
     ck_assert_str_eq(get(findings, 5).text, "c");
     griddep_findings_destroy(findings);
 }
-END_TEST
 
-START_TEST(the_more_severe_of_two_is_kept)
+TEST(findings, the_more_severe_of_two_is_kept)
 {
     griddep_findings *findings = gd_findings_create();
 
@@ -1043,9 +1041,8 @@ START_TEST(the_more_severe_of_two_is_kept)
     ck_assert_int_eq(get(findings, 0).severity, GRIDDEP_SEVERITY_ERROR);
     griddep_findings_destroy(findings);
 }
-END_TEST
 
-START_TEST(a_full_list_keeps_the_worst)
+TEST(findings, a_full_list_keeps_the_worst)
 {
     griddep_findings *findings = gd_findings_create();
 
@@ -1067,7 +1064,6 @@ START_TEST(a_full_list_keeps_the_worst)
         ck_assert_int_eq(get(findings, i).severity, GRIDDEP_SEVERITY_ERROR);
     griddep_findings_destroy(findings);
 }
-END_TEST
 
 /* ---- the shelf ---- */
 
@@ -1140,7 +1136,7 @@ static int32_t worst_of(const shelf_case *item, const char *text, gd_text *shown
     return severity;
 }
 
-START_TEST(shelf_kernels_are_clean)
+LOOP_TEST(mutations, shelf_kernels_are_clean, COUNT(shelf))
 {
     const shelf_case *item = &shelf[_i];
     size_t bytes;
@@ -1151,7 +1147,6 @@ START_TEST(shelf_kernels_are_clean)
     gd_text_free(&shown);
     free(text);
 }
-END_TEST
 
 /* Text with a stretch of it replaced. */
 static char *replace(const char *text, const char *at, size_t bytes, const char *with)
@@ -1187,7 +1182,7 @@ static void must_note(const shelf_case *item, char *text, const char *what)
 /* Each wait of a kernel that triggers: taken away, moved behind the first load, given to one warp
  * only. Where warps have waits of their own, those that come last read constants alone: without
  * that wait the order holds, and a note says that not all wait. */
-START_TEST(mutations_of_shelf_kernels_fire)
+LOOP_TEST(mutations, mutations_of_shelf_kernels_fire, COUNT(shelf))
 {
     static const char wait[] = "griddepcontrol.wait;",
                       trigger[] = "griddepcontrol.launch_dependents;\n";
@@ -1222,10 +1217,9 @@ START_TEST(mutations_of_shelf_kernels_fire)
     }
     free(text);
 }
-END_TEST
 
 /* A barrier of a correct kernel taken away. */
-START_TEST(barriers_of_nvcc_kernels_matter)
+TEST(mutations, barriers_of_nvcc_kernels_matter)
 {
     char *text;
     size_t bytes;
@@ -1244,7 +1238,6 @@ START_TEST(barriers_of_nvcc_kernels_matter)
               "an mbarrier wait taken away");
     free(text);
 }
-END_TEST
 
 /* ---- chains ---- */
 
@@ -1492,7 +1485,7 @@ static uint32_t fill_launches(const chain_case *item, const griddep_ptx *ptx,
 
 /* What a buffer holds against what the kernel takes: each element type by itself, and sizes of any
  * type. */
-START_TEST(elements_are_held_against_the_kernels)
+TEST(chains, elements_are_held_against_the_kernels)
 {
     static const struct {
         const char *wanted, *given;
@@ -1524,9 +1517,8 @@ START_TEST(elements_are_held_against_the_kernels)
         griddep_ptx_destroy(ptx);
     }
 }
-END_TEST
 
-START_TEST(chains_have_the_expected_findings)
+LOOP_TEST(chains, chains_have_the_expected_findings, COUNT(chain_cases))
 {
     const chain_case *item = &chain_cases[_i];
     griddep_ptx *ptx = parse(kernels), *old = parse(old_kernels);
@@ -1553,7 +1545,6 @@ START_TEST(chains_have_the_expected_findings)
     griddep_ptx_destroy(ptx);
     griddep_ptx_destroy(old);
 }
-END_TEST
 
 /* Two launches of "first", the second of which reads what the first one writes, with the arguments
  * that the caller sets. */
@@ -1573,7 +1564,7 @@ static griddep_findings *check_two(const char *second, griddep_use out, griddep_
     return findings;
 }
 
-START_TEST(ranges_of_a_buffer_are_told_apart)
+TEST(chains, ranges_of_a_buffer_are_told_apart)
 {
     const griddep_use written = {
         .buffer = 2, .access = GRIDDEP_ACCESS_WRITE, .offset = 0, .bytes = 64};
@@ -1593,9 +1584,8 @@ START_TEST(ranges_of_a_buffer_are_told_apart)
     ck_assert_msg(has_code(findings, "GD206"), "a range without an end goes to the buffer's end");
     griddep_findings_destroy(findings);
 }
-END_TEST
 
-START_TEST(a_wrong_declaration_is_found)
+TEST(chains, a_wrong_declaration_is_found)
 {
     griddep_findings *findings =
         check_two("first", (griddep_use){.buffer = 2, .access = GRIDDEP_ACCESS_READ},
@@ -1610,7 +1600,6 @@ START_TEST(a_wrong_declaration_is_found)
     ck_assert_ptr_nonnull(strstr(finding.quote, "st.global.f32 [%a1], %f0;"));
     griddep_findings_destroy(findings);
 }
-END_TEST
 
 static griddep_chain *chain_of_ptx(void)
 {
@@ -1652,7 +1641,7 @@ static griddep_findings *check_chain(const griddep_chain *chain)
     return findings;
 }
 
-START_TEST(wrong_launches_are_refused)
+TEST(chains, wrong_launches_are_refused)
 {
     griddep_ptx *ptx = parse(kernels);
     griddep_chain *chain = chain_of_ptx();
@@ -1721,11 +1710,10 @@ START_TEST(wrong_launches_are_refused)
     griddep_chain_destroy(chain);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* Addresses alone tell what shares a buffer: the same one, and one within what the head comment
  * says of another. The chain holds the text. */
-START_TEST(buffers_are_inferred_from_addresses)
+TEST(chains, buffers_are_inferred_from_addresses)
 {
     char text[8192];
     snprintf(text, sizeof text, "// extent:\n//   in: f32[16]\n//   out: f32[16]\n%s", kernels);
@@ -1768,10 +1756,9 @@ START_TEST(buffers_are_inferred_from_addresses)
     griddep_findings_destroy(findings);
     griddep_chain_destroy(chain);
 }
-END_TEST
 
 /* What is said of an argument counts, also for others that point to the same place. */
-START_TEST(what_is_said_of_an_argument_counts)
+TEST(chains, what_is_said_of_an_argument_counts)
 {
     griddep_ptx *ptx = parse(kernels);
     griddep_chain *chain = chain_of_ptx();
@@ -1798,11 +1785,10 @@ START_TEST(what_is_said_of_an_argument_counts)
     griddep_chain_destroy(chain);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* ---- the calls ---- */
 
-START_TEST(wrong_options_are_refused)
+TEST(calls, wrong_options_are_refused)
 {
     const char *names[] = {"x", NULL};
     griddep_check_options options = {
@@ -1838,7 +1824,6 @@ START_TEST(wrong_options_are_refused)
     griddep_findings_destroy(findings);
     griddep_findings_destroy(NULL);
 }
-END_TEST
 
 /* Each allocation fails once: the call says so, leaves its output alone, and leaks nothing. */
 static void starve(const char *path, const char *name, const char *text, size_t bytes)
@@ -1863,11 +1848,10 @@ static void starve(const char *path, const char *name, const char *text, size_t 
     }
 }
 
-START_TEST(a_check_without_memory_says_so)
+TEST(calls, a_check_without_memory_says_so)
 {
     each_golden(starve);
 }
-END_TEST
 
 static int32_t build_and_check(const griddep_ptx *ptx, griddep_findings **findings)
 {
@@ -1887,7 +1871,7 @@ static int32_t build_and_check(const griddep_ptx *ptx, griddep_findings **findin
     return status;
 }
 
-START_TEST(a_chain_of_ptx_without_memory_says_so)
+TEST(calls, a_chain_of_ptx_without_memory_says_so)
 {
     griddep_ptx *ptx = parse(kernels);
     bool hit = true;
@@ -1903,9 +1887,8 @@ START_TEST(a_chain_of_ptx_without_memory_says_so)
     }
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(a_chain_check_without_memory_says_so)
+TEST(calls, a_chain_check_without_memory_says_so)
 {
     griddep_ptx *ptx = parse(kernels), *old = parse(old_kernels);
     gd_check_launch launches[5];
@@ -1926,19 +1909,9 @@ START_TEST(a_chain_check_without_memory_says_so)
     griddep_ptx_destroy(ptx);
     griddep_ptx_destroy(old);
 }
-END_TEST
-
-static TCase *make_case(Suite *suite, const char *name)
-{
-    TCase *tests = tcase_create(name);
-
-    tcase_add_checked_fixture(tests, clear_error, NULL);
-    suite_add_tcase(suite, tests);
-    return tests;
-}
 
 /* A second a megabyte at most. */
-START_TEST(many_targets_take_no_time)
+TEST(golden, many_targets_take_no_time)
 {
     enum { TARGETS = 300000, MEGABYTES = 7 };
     gd_text text = {0};
@@ -1953,41 +1926,8 @@ START_TEST(many_targets_take_no_time)
     griddep_findings_destroy(findings);
     gd_text_free(&text);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("check");
-    TCase *tests = make_case(suite, "golden");
-
-    tcase_add_test(tests, golden_files_have_the_expected_findings);
-    tcase_add_test(tests, many_targets_take_no_time);
-    tcase_add_loop_test(tests, asked_texts_are_judged_as_ptxas_judges_them, 0, COUNT(asked));
-    tcase_add_loop_test(tests, asked_heads_are_judged_as_ptxas_judges_them, 0, COUNT(asked_whole));
-    tcase_add_test(tests, findings_say_what_to_write);
-    tcase_add_test(tests, each_code_has_its_golden_files);
-    tcase_add_test(tests, any_prefix_of_a_text_can_be_checked);
-    tests = make_case(suite, "findings");
-    tcase_add_test(tests, codes_can_be_listed_and_found);
-    tcase_add_test(tests, findings_are_ordered_and_folded);
-    tcase_add_test(tests, the_more_severe_of_two_is_kept);
-    tcase_add_test(tests, a_full_list_keeps_the_worst);
-    tests = make_case(suite, "mutations");
-    tcase_add_loop_test(tests, shelf_kernels_are_clean, 0, COUNT(shelf));
-    tcase_add_loop_test(tests, mutations_of_shelf_kernels_fire, 0, COUNT(shelf));
-    tcase_add_test(tests, barriers_of_nvcc_kernels_matter);
-    tests = make_case(suite, "chains");
-    tcase_add_loop_test(tests, chains_have_the_expected_findings, 0, COUNT(chain_cases));
-    tcase_add_test(tests, ranges_of_a_buffer_are_told_apart);
-    tcase_add_test(tests, elements_are_held_against_the_kernels);
-    tcase_add_test(tests, a_wrong_declaration_is_found);
-    tcase_add_test(tests, wrong_launches_are_refused);
-    tcase_add_test(tests, buffers_are_inferred_from_addresses);
-    tcase_add_test(tests, what_is_said_of_an_argument_counts);
-    tests = make_case(suite, "calls");
-    tcase_add_test(tests, wrong_options_are_refused);
-    tcase_add_test(tests, a_check_without_memory_says_so);
-    tcase_add_test(tests, a_chain_check_without_memory_says_so);
-    tcase_add_test(tests, a_chain_of_ptx_without_memory_says_so);
-    return run_suite(suite);
+    return run_suite(make_suite("check"));
 }

@@ -116,7 +116,9 @@ static void on_done(void *user, const griddep_error *failure)
 
 /* ---- queries and waits ---- */
 
-START_TEST(work_is_done_when_it_is_said_to_be)
+TEST_GROUP(completion, NULL, NULL);
+
+TEST(completion, work_is_done_when_it_is_said_to_be)
 {
     uint32_t done = 7;
     void *event = NULL;
@@ -138,11 +140,10 @@ START_TEST(work_is_done_when_it_is_said_to_be)
     ck_status(griddep_runtime_synchronize(NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     teardown();
 }
-END_TEST
 
 /* ---- host functions and notifications ---- */
 
-START_TEST(functions_are_called_without_waiting)
+TEST(completion, functions_are_called_without_waiting)
 {
     note host, done;
 
@@ -167,9 +168,8 @@ START_TEST(functions_are_called_without_waiting)
     ck_assert_int_eq(atomic_load(&done.times), 1);
     teardown();
 }
-END_TEST
 
-START_TEST(captured_functions_run_with_the_graph)
+TEST(completion, captured_functions_run_with_the_graph)
 {
     note host;
     griddep_graph *graph = NULL;
@@ -189,7 +189,6 @@ START_TEST(captured_functions_run_with_the_graph)
     griddep_graph_destroy(graph);
     teardown();
 }
-END_TEST
 
 /* ---- what functions may call ---- */
 
@@ -220,7 +219,7 @@ static void call_back(void *user)
     sem_post(&by->called);
 }
 
-START_TEST(forbidden_calls_are_refused_by_name)
+TEST(completion, forbidden_calls_are_refused_by_name)
 {
     caller by = {0};
 
@@ -238,7 +237,6 @@ START_TEST(forbidden_calls_are_refused_by_name)
     ck_good(griddep_stream_synchronize(runtime, stream, &error)); /* here it is ended */
     teardown();
 }
-END_TEST
 
 /* Each way to give the driver a host function, and what has it then. */
 typedef void given(caller *by, griddep_chain **chain, griddep_graph **graph);
@@ -284,7 +282,7 @@ static given *const ways[] = {give_to_stream_chain, give_to_graph_chain, give_to
                               give_to_node};
 
 /* What has the function is ended while it may still have to be called. */
-START_TEST(forbidden_calls_are_refused_in_chains_and_nodes)
+LOOP_TEST(completion, forbidden_calls_are_refused_in_chains_and_nodes, sizeof ways / sizeof *ways)
 {
     griddep_chain *chain = NULL;
     griddep_graph *graph = NULL;
@@ -306,7 +304,6 @@ START_TEST(forbidden_calls_are_refused_in_chains_and_nodes)
     ck_good(griddep_stream_synchronize(runtime, stream, &error));
     teardown();
 }
-END_TEST
 
 static void close_there(void *user)
 {
@@ -315,7 +312,7 @@ static void close_there(void *user)
 }
 
 /* The runtime lives until the next call. */
-START_TEST(a_function_may_close_the_runtime)
+TEST(completion, a_function_may_close_the_runtime)
 {
     sem_t closed;
 
@@ -328,7 +325,6 @@ START_TEST(a_function_may_close_the_runtime)
     griddep_module_unload(module);
     assert_nothing_left();
 }
-END_TEST
 
 /* ---- file descriptors ---- */
 
@@ -341,7 +337,7 @@ static int wait_for(const griddep_completion *completion, int timeout)
     return poll(&each, 1, timeout);
 }
 
-START_TEST(descriptors_become_readable)
+TEST(completion, descriptors_become_readable)
 {
     griddep_completion *completion = NULL;
     uint64_t reached = 7;
@@ -371,9 +367,8 @@ START_TEST(descriptors_become_readable)
     griddep_completion_destroy(completion);
     teardown();
 }
-END_TEST
 
-START_TEST(a_completion_ends_at_any_time)
+TEST(completion, a_completion_ends_at_any_time)
 {
     griddep_completion *completion = NULL;
     int32_t descriptor = -1;
@@ -388,11 +383,10 @@ START_TEST(a_completion_ends_at_any_time)
     ck_assert_int_lt(close(descriptor), 0); /* it is closed already */
     teardown();
 }
-END_TEST
 
 /* ---- faults ---- */
 
-START_TEST(a_fault_is_told_to_all)
+TEST(completion, a_fault_is_told_to_all)
 {
     griddep_completion *completion = NULL;
     note done[4], host;
@@ -426,10 +420,9 @@ START_TEST(a_fault_is_told_to_all)
     griddep_runtime_close(runtime);
     ck_assert_int_eq(atomic_load(&host.times), 0);
 }
-END_TEST
 
 /* A driver that has lost its context, and calls nobody. */
-START_TEST(the_end_of_the_runtime_tells_who_was_not_told)
+TEST(completion, the_end_of_the_runtime_tells_who_was_not_told)
 {
     note done, host;
 
@@ -446,9 +439,8 @@ START_TEST(the_end_of_the_runtime_tells_who_was_not_told)
     ck_assert_int_eq(done.code, GD_CUDA_ERROR_ILLEGAL_ADDRESS);
     ck_assert_int_eq(atomic_load(&host.times), 0);
 }
-END_TEST
 
-START_TEST(the_end_of_the_runtime_waits)
+TEST(completion, the_end_of_the_runtime_waits)
 {
     note done, host;
 
@@ -462,9 +454,8 @@ START_TEST(the_end_of_the_runtime_waits)
     ck_assert_int_eq(atomic_load(&done.times), 1);
     ck_assert_int_eq(atomic_load(&host.times), 1);
 }
-END_TEST
 
-START_TEST(drivers_without_callbacks)
+TEST(completion, drivers_without_callbacks)
 {
     note done;
 
@@ -481,7 +472,6 @@ START_TEST(drivers_without_callbacks)
     ck_says("cuStreamAddCallback");
     griddep_runtime_close(runtime);
 }
-END_TEST
 
 /* ---- without memory ---- */
 
@@ -523,7 +513,7 @@ static int32_t arm_completion(void)
     return griddep_completion_arm(made, stream, &error);
 }
 
-START_TEST(no_memory_is_told)
+TEST(completion, no_memory_is_told)
 {
     setup();
     begin(&noted);
@@ -539,7 +529,6 @@ START_TEST(no_memory_is_told)
     teardown();
     ck_assert_int_eq(atomic_load(&noted.times), 2);
 }
-END_TEST
 
 /* ---- many threads ---- */
 
@@ -589,7 +578,7 @@ static void *work(void *user)
     return NULL;
 }
 
-START_TEST(completions_of_many_threads)
+TEST(completion, completions_of_many_threads)
 {
     worker workers[THREADS];
 
@@ -606,28 +595,8 @@ START_TEST(completions_of_many_threads)
     }
     teardown();
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("completion");
-    TCase *cases = tcase_create("completion");
-
-    tcase_add_test(cases, work_is_done_when_it_is_said_to_be);
-    tcase_add_test(cases, functions_are_called_without_waiting);
-    tcase_add_test(cases, captured_functions_run_with_the_graph);
-    tcase_add_test(cases, forbidden_calls_are_refused_by_name);
-    tcase_add_loop_test(cases, forbidden_calls_are_refused_in_chains_and_nodes, 0,
-                        sizeof ways / sizeof *ways);
-    tcase_add_test(cases, a_function_may_close_the_runtime);
-    tcase_add_test(cases, descriptors_become_readable);
-    tcase_add_test(cases, a_completion_ends_at_any_time);
-    tcase_add_test(cases, a_fault_is_told_to_all);
-    tcase_add_test(cases, the_end_of_the_runtime_tells_who_was_not_told);
-    tcase_add_test(cases, the_end_of_the_runtime_waits);
-    tcase_add_test(cases, drivers_without_callbacks);
-    tcase_add_test(cases, no_memory_is_told);
-    tcase_add_test(cases, completions_of_many_threads);
-    suite_add_tcase(suite, cases);
-    return run_suite(suite);
+    return run_suite(make_suite("completion"));
 }

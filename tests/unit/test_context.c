@@ -13,6 +13,7 @@
 #include "fake/fake_driver.h"
 #include "griddep.h"
 #include "run/runtime.h"
+#include "suite.h"
 #include "unit/fail_alloc.h"
 
 static const char ptx[] =
@@ -401,7 +402,9 @@ static uint64_t count_entries(int index)
     return entries;
 }
 
-START_TEST(a_context_that_cannot_be_entered_is_told)
+TEST_GROUP(context, NULL, NULL);
+
+LOOP_TEST(context, a_context_that_cannot_be_entered_is_told, CALLS_COUNT)
 {
     const char *entries = calls[_i].entries;
 
@@ -428,7 +431,6 @@ START_TEST(a_context_that_cannot_be_entered_is_told)
         close_world();
     }
 }
-END_TEST
 
 static bool is_listed(const char *name)
 {
@@ -445,7 +447,7 @@ static bool is_listed(const char *name)
 
 /* Each function of the header that may fail and is given an object of a context to change or to
  * ask. */
-START_TEST(no_function_is_forgotten)
+TEST(context, no_function_is_forgotten)
 {
     static const char *const firsts[] = {"(griddep_runtime *", "(griddep_module *",
                                          "(griddep_kernel *", "(griddep_chain *",
@@ -469,7 +471,6 @@ START_TEST(no_function_is_forgotten)
     fclose(file);
     ck_assert_uint_eq(found, CALLS_COUNT + sizeof composed / sizeof *composed);
 }
-END_TEST
 
 /* ---- after a fault ---- */
 
@@ -515,7 +516,7 @@ static const char *const telling[] = {"griddep_launch",
                                       "griddep_runtime_synchronize"};
 
 /* What needs no context goes on; all else tells the same fault, and nothing waits for ever. */
-START_TEST(every_call_tells_the_fault)
+LOOP_TEST(context, every_call_tells_the_fault, CALLS_COUNT)
 {
     open_world();
     crash();
@@ -529,10 +530,9 @@ START_TEST(every_call_tells_the_fault)
         ck_assert_msg(status || strcmp(calls[_i].name, telling[i]) != 0, "%s succeeds", telling[i]);
     close_world();
 }
-END_TEST
 
 /* Whichever call of the driver tells of the fault first. */
-START_TEST(every_call_passes_a_fault_on)
+LOOP_TEST(context, every_call_passes_a_fault_on, CALLS_COUNT)
 {
     for (uint64_t nth = 1;; nth++) {
         open_world();
@@ -549,7 +549,6 @@ START_TEST(every_call_passes_a_fault_on)
             break;
     }
 }
-END_TEST
 
 /* ---- what a call may cost ---- */
 
@@ -609,7 +608,7 @@ static const char *cost_of(const char *function)
 }
 
 /* Every exported function has a row, and every word of a row a function. */
-START_TEST(each_cost_is_stated)
+TEST(context, each_cost_is_stated)
 {
     static bool used[8][ROW_WORDS];
     FILE *exported = fopen(SOURCE_DIRECTORY "/libgriddep.map", "r");
@@ -632,7 +631,6 @@ START_TEST(each_cost_is_stated)
         for (word = 0; word < rows[row].count; word++)
             ck_assert_msg(used[row][word], "%s stands for no function", rows[row].words[word]);
 }
-END_TEST
 
 /* Calls of the driver that wait for the device, or that it may wait in. */
 static const char *const waits[] = {"cuCtxSynchronize",
@@ -668,7 +666,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 
 /* A call whose row has no W makes no call of the driver that waits, one without L takes no lock,
  * and one without A never lacks memory, whichever allocation fails. */
-START_TEST(no_call_costs_more_than_is_stated)
+LOOP_TEST(context, no_call_costs_more_than_is_stated, CALLS_COUNT)
 {
     const char *letters;
 
@@ -692,29 +690,15 @@ START_TEST(no_call_costs_more_than_is_stated)
         close_world();
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("context");
-    TCase *tcase = tcase_create("context");
-
     snprintf(path, sizeof path, "/tmp/griddep-context-XXXXXX");
     int made = mkstemp(path);
     if (made < 0 || write(made, ptx, strlen(ptx)) != (ssize_t)strlen(ptx))
         return EXIT_FAILURE;
     close(made);
-    tcase_add_loop_test(tcase, a_context_that_cannot_be_entered_is_told, 0, CALLS_COUNT);
-    tcase_add_test(tcase, no_function_is_forgotten);
-    tcase_add_loop_test(tcase, every_call_tells_the_fault, 0, CALLS_COUNT);
-    tcase_add_loop_test(tcase, every_call_passes_a_fault_on, 0, CALLS_COUNT);
-    tcase_add_test(tcase, each_cost_is_stated);
-    tcase_add_loop_test(tcase, no_call_costs_more_than_is_stated, 0, CALLS_COUNT);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    int status = run_suite(make_suite("context"));
     unlink(path);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return status;
 }

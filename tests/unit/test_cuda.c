@@ -63,7 +63,11 @@ static void assert_says(const char *words)
 
 /* ---- Binding and opening */
 
-START_TEST(binding_fills_every_pointer)
+TEST_GROUP(driver, begin, NULL);
+TEST_GROUP(results, begin, NULL);
+TEST_GROUP(nvrtc, begin, NULL);
+
+TEST(driver, binding_fills_every_pointer)
 {
     gd_driver *driver = make_driver();
 
@@ -75,9 +79,8 @@ START_TEST(binding_fills_every_pointer)
     gd_driver_close(driver);
     gd_driver_close(NULL);
 }
-END_TEST
 
-START_TEST(binding_with_one_symbol_hidden)
+LOOP_TEST(driver, binding_with_one_symbol_hidden, ROWS)
 {
     gd_driver *driver = NULL;
 
@@ -98,9 +101,8 @@ START_TEST(binding_with_one_symbol_hidden)
         gd_driver_close(driver);
     }
 }
-END_TEST
 
-START_TEST(binding_names_all_that_is_missing)
+TEST(driver, binding_names_all_that_is_missing)
 {
     gd_driver *driver = NULL;
 
@@ -110,11 +112,10 @@ START_TEST(binding_names_all_that_is_missing)
                      GRIDDEP_ERROR_DRIVER_TOO_OLD);
     assert_says("cuMemAlloc (driver API 3.2), cuGraphLaunch (driver API 10.0)");
 }
-END_TEST
 
 /* Driver API 12.0 is the oldest that is served: it has all that is required, and none of what came
  * later. */
-START_TEST(binding_to_driver_12_0)
+TEST(driver, binding_to_driver_12_0)
 {
     fake_driver_set_version(12000);
     gd_driver *driver = make_driver();
@@ -124,7 +125,6 @@ START_TEST(binding_to_driver_12_0)
                       rows[i].name);
     gd_driver_close(driver);
 }
-END_TEST
 
 static gd_CUresult get_nothing(const char *symbol, void **function, int version, uint64_t flags,
                                int *found)
@@ -148,16 +148,15 @@ static gd_CUresult get_legacy_only(const char *symbol, void **function, int vers
 }
 
 /* Else stream NULL could mean the per-thread default stream. */
-START_TEST(binding_asks_for_the_legacy_stream)
+TEST(driver, binding_asks_for_the_legacy_stream)
 {
     gd_driver *driver = NULL;
 
     ck_assert_int_eq(gd_driver_create(get_legacy_only, "fake", &driver, &error), GRIDDEP_OK);
     gd_driver_close(driver);
 }
-END_TEST
 
-START_TEST(binding_believes_the_query_result)
+TEST(driver, binding_believes_the_query_result)
 {
     gd_driver *driver = NULL;
 
@@ -167,10 +166,9 @@ START_TEST(binding_believes_the_query_result)
                      GRIDDEP_ERROR_DRIVER_TOO_OLD);
     ck_assert_ptr_null(driver);
 }
-END_TEST
 
 /* The newest PTX that each CUDA release's driver takes, from the release notes of the PTX ISA. */
-START_TEST(ptx_versions_of_drivers)
+TEST(driver, ptx_versions_of_drivers)
 {
     static const struct {
         int32_t driver, ptx;
@@ -183,9 +181,8 @@ START_TEST(ptx_versions_of_drivers)
         ck_assert_msg(gd_driver_ptx_version(cases[i].driver) == cases[i].ptx, "driver %d: PTX %d",
                       (int)cases[i].driver, (int)gd_driver_ptx_version(cases[i].driver));
 }
-END_TEST
 
-START_TEST(no_device_is_no_driver)
+TEST(driver, no_device_is_no_driver)
 {
     gd_driver *driver = NULL;
 
@@ -196,9 +193,8 @@ START_TEST(no_device_is_no_driver)
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_NO_DEVICE);
     ck_assert_ptr_null(driver);
 }
-END_TEST
 
-START_TEST(failures_at_start)
+TEST(driver, failures_at_start)
 {
     gd_driver *driver = NULL;
 
@@ -212,9 +208,8 @@ START_TEST(failures_at_start)
     assert_says("version");
     ck_assert_ptr_null(driver);
 }
-END_TEST
 
-START_TEST(opening_what_does_not_exist)
+TEST(driver, opening_what_does_not_exist)
 {
     gd_driver *driver = NULL;
 
@@ -225,9 +220,8 @@ START_TEST(opening_what_does_not_exist)
                      GRIDDEP_ERROR_NO_DRIVER);
     ck_assert_ptr_null(driver);
 }
-END_TEST
 
-START_TEST(opening_what_is_no_library)
+TEST(driver, opening_what_is_no_library)
 {
     char path[] = "/tmp/griddep-no-library-XXXXXX";
     gd_driver *driver = NULL;
@@ -242,9 +236,8 @@ START_TEST(opening_what_is_no_library)
     assert_says(path);
     ck_assert_ptr_null(driver);
 }
-END_TEST
 
-START_TEST(opening_what_is_no_driver)
+TEST(driver, opening_what_is_no_driver)
 {
     gd_driver *driver = NULL;
 
@@ -252,10 +245,9 @@ START_TEST(opening_what_is_no_driver)
     assert_says("libm.so.6 has no cuGetProcAddress_v2");
     ck_assert_ptr_null(driver);
 }
-END_TEST
 
 /* The fake driver as a library of its own, where the build says where it is. */
-START_TEST(opening_a_driver_library)
+TEST(driver, opening_a_driver_library)
 {
     const char *path = getenv("FAKE_DRIVER");
     gd_driver *driver = NULL;
@@ -271,28 +263,6 @@ START_TEST(opening_a_driver_library)
         ck_assert_str_eq(driver->path, path);
         gd_driver_close(driver);
     }
-}
-END_TEST
-
-static TCase *driver_case(void)
-{
-    TCase *tests = tcase_create("driver");
-
-    tcase_add_checked_fixture(tests, begin, NULL);
-    tcase_add_test(tests, binding_fills_every_pointer);
-    tcase_add_loop_test(tests, binding_with_one_symbol_hidden, 0, ROWS);
-    tcase_add_test(tests, binding_names_all_that_is_missing);
-    tcase_add_test(tests, binding_to_driver_12_0);
-    tcase_add_test(tests, binding_asks_for_the_legacy_stream);
-    tcase_add_test(tests, binding_believes_the_query_result);
-    tcase_add_test(tests, ptx_versions_of_drivers);
-    tcase_add_test(tests, no_device_is_no_driver);
-    tcase_add_test(tests, failures_at_start);
-    tcase_add_test(tests, opening_what_does_not_exist);
-    tcase_add_test(tests, opening_what_is_no_library);
-    tcase_add_test(tests, opening_what_is_no_driver);
-    tcase_add_test(tests, opening_a_driver_library);
-    return tests;
 }
 
 /* ---- CUresult in the library's terms */
@@ -342,22 +312,20 @@ static int32_t expected_status(int result)
     }
 }
 
-START_TEST(status_of_every_result)
+TEST(results, status_of_every_result)
 {
     for (int result = -2; result < 1100; result++)
         ck_assert_msg(gd_driver_status(result) == expected_status(result), "CUresult %d is %s",
                       result, griddep_status_name(gd_driver_status(result)));
 }
-END_TEST
 
-START_TEST(names_of_results)
+TEST(results, names_of_results)
 {
     ck_assert_str_eq(gd_driver_result_name(0), "CUDA_SUCCESS");
     ck_assert_str_eq(gd_driver_result_name(402), "CUDA_ERROR_LOSSY_QUERY");
     ck_assert_str_eq(gd_driver_result_name(999), "CUDA_ERROR_UNKNOWN");
     ck_assert_ptr_null(gd_driver_result_name(12345));
 }
-END_TEST
 
 /* A driver may know results that this library does not. */
 static gd_CUresult tell_name(gd_CUresult result, const char **name)
@@ -366,7 +334,7 @@ static gd_CUresult tell_name(gd_CUresult result, const char **name)
     return result == 4242 ? GD_CUDA_SUCCESS : GD_CUDA_ERROR_INVALID_VALUE;
 }
 
-START_TEST(names_that_the_driver_knows)
+TEST(results, names_that_the_driver_knows)
 {
     gd_driver *driver = make_driver();
 
@@ -379,9 +347,8 @@ START_TEST(names_that_the_driver_knows)
     ck_assert(strncmp(error.text, "old: CUDA_ERROR_OUT_OF_MEMORY (2)", 33) == 0);
     gd_driver_close(driver);
 }
-END_TEST
 
-START_TEST(reports_say_what_and_why)
+TEST(results, reports_say_what_and_why)
 {
     gd_driver *driver = make_driver();
 
@@ -399,19 +366,6 @@ START_TEST(reports_say_what_and_why)
     ck_assert_int_eq(error.driver_code, 4242);
     gd_driver_close(driver);
 }
-END_TEST
-
-static TCase *result_case(void)
-{
-    TCase *tests = tcase_create("results");
-
-    tcase_add_checked_fixture(tests, begin, NULL);
-    tcase_add_test(tests, status_of_every_result);
-    tcase_add_test(tests, names_of_results);
-    tcase_add_test(tests, names_that_the_driver_knows);
-    tcase_add_test(tests, reports_say_what_and_why);
-    return tests;
-}
 
 /* ---- NVRTC */
 
@@ -428,7 +382,7 @@ static gd_nvrtc *open_nvrtc(const char *test)
     return nvrtc;
 }
 
-START_TEST(nvrtc_compiles)
+TEST(nvrtc, nvrtc_compiles)
 {
     static const char *const options[] = {"--gpu-architecture=compute_90", "-DVALUE=7"};
     gd_nvrtc *nvrtc = open_nvrtc("nvrtc_compiles");
@@ -451,7 +405,6 @@ START_TEST(nvrtc_compiles)
     free(log);
     gd_nvrtc_close(nvrtc);
 }
-END_TEST
 
 typedef struct broken_source {
     const char *source;
@@ -471,7 +424,7 @@ static const broken_source broken_sources[] = {
     {"int x;\n", "dir (x)/k.cu", 0, "--no-such-option", 5, "--no-such-option"},
 };
 
-START_TEST(nvrtc_refuses)
+LOOP_TEST(nvrtc, nvrtc_refuses, sizeof broken_sources / sizeof *broken_sources)
 {
     const broken_source *broken = &broken_sources[_i];
     gd_nvrtc *nvrtc = open_nvrtc("nvrtc_refuses");
@@ -496,9 +449,8 @@ START_TEST(nvrtc_refuses)
                      GRIDDEP_ERROR_COMPILE);
     gd_nvrtc_close(nvrtc);
 }
-END_TEST
 
-START_TEST(nvrtc_that_is_not_there)
+TEST(nvrtc, nvrtc_that_is_not_there)
 {
     gd_nvrtc *nvrtc = NULL;
 
@@ -510,9 +462,8 @@ START_TEST(nvrtc_that_is_not_there)
     ck_assert_ptr_null(nvrtc);
     gd_nvrtc_close(NULL);
 }
-END_TEST
 
-START_TEST(nvrtc_search_tells_where_it_looked)
+TEST(nvrtc, nvrtc_search_tells_where_it_looked)
 {
     gd_nvrtc *nvrtc = NULL;
 
@@ -530,27 +481,8 @@ START_TEST(nvrtc_search_tells_where_it_looked)
     assert_says("\n  /nonexistent/home/lib64/libnvrtc.so.13: ");
     assert_says("\n  /nonexistent/path/lib64/libnvrtc.so: ");
 }
-END_TEST
-
-static TCase *nvrtc_case(void)
-{
-    TCase *tests = tcase_create("nvrtc");
-
-    tcase_add_checked_fixture(tests, begin, NULL);
-    tcase_add_test(tests, nvrtc_compiles);
-    tcase_add_loop_test(tests, nvrtc_refuses, 0, sizeof broken_sources / sizeof *broken_sources);
-    tcase_add_test(tests, nvrtc_that_is_not_there);
-    tcase_add_test(tests, nvrtc_search_tells_where_it_looked);
-    return tests;
-}
 
 int main(void)
 {
-    Suite *suite = suite_create("cuda");
-
-    suite_add_tcase(suite, driver_case());
-    suite_add_tcase(suite, result_case());
-    suite_add_tcase(suite, nvrtc_case());
-
-    return run_suite(suite);
+    return run_suite(make_suite("cuda"));
 }

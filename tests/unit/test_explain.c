@@ -150,7 +150,10 @@ static griddep_explanation_info info_of(const griddep_explanation *explanation)
 
 static const shape small = {.kernel = "early", .grid = 132, .block = 128};
 
-START_TEST(all_conditions_met)
+TEST_GROUP(told, NULL, NULL);
+TEST_GROUP(older, NULL, NULL);
+
+TEST(told, all_conditions_met)
 {
     static const char *const names[] = {
         "device",      "driver",     "kill switch",       "environment",
@@ -189,7 +192,6 @@ START_TEST(all_conditions_met)
     griddep_explanation_destroy(explanation);
     finish();
 }
-END_TEST
 
 /* One thing that is not right, the mode, the condition that tells, and the prediction. */
 static const struct {
@@ -307,7 +309,7 @@ static const struct {
      .says = "clusters of 4 CTAs"},
 };
 
-START_TEST(one_condition_differs)
+LOOP_TEST(told, one_condition_differs, sizeof cases / sizeof cases[0])
 {
     const shape *before = cases[_i].before.kernel ? &cases[_i].before : &small;
     const shape *after = cases[_i].after.kernel ? &cases[_i].after : &small;
@@ -343,9 +345,8 @@ START_TEST(one_condition_differs)
     finish();
     begin();
 }
-END_TEST
 
-START_TEST(attributes_matter)
+TEST(told, attributes_matter)
 {
     griddep_attribute cooperative, carveout;
     griddep_explanation *explanation;
@@ -380,11 +381,10 @@ START_TEST(attributes_matter)
     griddep_explanation_destroy(explanation);
     finish();
 }
-END_TEST
 
 /* Both kernels against what the first one sets its SMs to; where it has CTAs on all of them, the
  * second one waits. */
-START_TEST(carveouts_are_held_against_needs)
+TEST(told, carveouts_are_held_against_needs)
 {
     static const struct {
         int32_t before, after; /* -1: the driver's choice */
@@ -437,10 +437,9 @@ START_TEST(carveouts_are_held_against_needs)
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
     finish();
 }
-END_TEST
 
 /* A launch that also waits for another lane begins when that has ended, whenever that is. */
-START_TEST(other_lanes_matter)
+TEST(told, other_lanes_matter)
 {
     griddep_launch_config config = {.size = sizeof config, .grid = {132}, .block = {128}};
     griddep_kernel *kernel = NULL;
@@ -497,9 +496,8 @@ START_TEST(other_lanes_matter)
     griddep_explanation_destroy(explanation);
     finish();
 }
-END_TEST
 
-START_TEST(first_launches_and_bad_input)
+TEST(told, first_launches_and_bad_input)
 {
     griddep_explanation *explanation = NULL;
     griddep_condition condition = {.size = sizeof condition};
@@ -528,9 +526,8 @@ START_TEST(first_launches_and_bad_input)
     ck_assert_ptr_null(griddep_text(GRIDDEP_TEXT_OVERLAP, 3));
     finish();
 }
-END_TEST
 
-START_TEST(every_allocation_of_an_explanation_may_fail)
+TEST(told, every_allocation_of_an_explanation_may_fail)
 {
     griddep_explanation *explanation = NULL;
     long failures = 0;
@@ -556,11 +553,10 @@ START_TEST(every_allocation_of_an_explanation_may_fail)
     finish();
     begin();
 }
-END_TEST
 
 /* ---- room ---- */
 
-START_TEST(waves_and_tails)
+TEST(told, waves_and_tails)
 {
     gd_footprint footprint = {.grid = 264, .alone = 2};
     gd_residence residence;
@@ -580,7 +576,6 @@ START_TEST(waves_and_tails)
     ck_assert_uint_eq(residence.full, 1);
     ck_assert_uint_eq(residence.least, 0);
 }
-END_TEST
 
 /* ---- drivers that lack a symbol ---- */
 
@@ -831,7 +826,7 @@ static int try_code(const void *cubin, size_t bytes)
 }
 
 /* Each optional symbol hidden in turn takes just its feature away. */
-START_TEST(a_missing_symbol_costs_its_feature)
+LOOP_TEST(older, a_missing_symbol_costs_its_feature, sizeof optional / sizeof optional[0])
 {
     const griddep_module_options named = {.size = sizeof named, .name = "k.ptx"};
     gd_driver *driver = NULL;
@@ -855,10 +850,9 @@ START_TEST(a_missing_symbol_costs_its_feature)
     close_all();
     free(cubin);
 }
-END_TEST
 
 /* The table above has every optional symbol of driver.def. */
-START_TEST(no_optional_symbol_is_forgotten)
+TEST(older, no_optional_symbol_is_forgotten)
 {
     enum { REQUIRED, OPTIONAL };
     static const struct {
@@ -878,10 +872,9 @@ START_TEST(no_optional_symbol_is_forgotten)
         ck_assert_msg(found, "%s is not in this test's table", symbols[i].name);
     }
 }
-END_TEST
 
 /* Below sm_90 the same calls run, serialized, and say so. */
-START_TEST(older_chips_run_serialized)
+TEST(older, older_chips_run_serialized)
 {
     const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
     static const char old[] =
@@ -912,29 +905,8 @@ START_TEST(older_chips_run_serialized)
         ck_assert_int_eq(launch.programmatic, 0);
     finish();
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("explain");
-    TCase *told = tcase_create("told");
-    tcase_add_test(told, all_conditions_met);
-    tcase_add_loop_test(told, one_condition_differs, 0, (int)(sizeof cases / sizeof cases[0]));
-    tcase_add_test(told, attributes_matter);
-    tcase_add_test(told, carveouts_are_held_against_needs);
-    tcase_add_test(told, other_lanes_matter);
-    tcase_add_test(told, first_launches_and_bad_input);
-    tcase_add_test(told, every_allocation_of_an_explanation_may_fail);
-    tcase_add_test(told, waves_and_tails);
-    suite_add_tcase(suite, told);
-    TCase *stamps = tcase_create("stamps");
-    tcase_add_checked_fixture(stamps, begin, NULL);
-    suite_add_tcase(suite, stamps);
-    TCase *older = tcase_create("older");
-    tcase_add_loop_test(older, a_missing_symbol_costs_its_feature, 0,
-                        (int)(sizeof optional / sizeof optional[0]));
-    tcase_add_test(older, no_optional_symbol_is_forgotten);
-    tcase_add_test(older, older_chips_run_serialized);
-    suite_add_tcase(suite, older);
-    return run_suite(suite);
+    return run_suite(make_suite("explain"));
 }

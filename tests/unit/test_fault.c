@@ -139,9 +139,11 @@ static void count(void *user)
     atomic_fetch_add((atomic_int *)user, 1);
 }
 
+TEST_GROUP(fault, NULL, NULL);
+
 /* Notifications, a descriptor, a host function, chains in all modes and a graph, before and behind
  * the fault and in another stream. */
-START_TEST(all_that_is_in_flight_ends)
+TEST(fault, all_that_is_in_flight_ends)
 {
     world of;
     note before = {0}, behind = {0}, beside = {0};
@@ -200,11 +202,10 @@ START_TEST(all_that_is_in_flight_ends)
     ck_assert_int_eq(atomic_load(&beside.times), !given[5]);
     ck_assert_int_eq(atomic_load(&called), 0);
 }
-END_TEST
 
 /* ---- opening anew ---- */
 
-START_TEST(a_device_that_nobody_holds_is_opened_anew)
+TEST(fault, a_device_that_nobody_holds_is_opened_anew)
 {
     world first, second;
 
@@ -217,9 +218,8 @@ START_TEST(a_device_that_nobody_holds_is_opened_anew)
     end_world(&second);
     ck_assert_uint_eq(fake_driver_calls("cuDevicePrimaryCtxReset"), 0);
 }
-END_TEST
 
-START_TEST(a_context_that_others_hold_is_taken_if_asked)
+TEST(fault, a_context_that_others_hold_is_taken_if_asked)
 {
     world lost, fresh;
     griddep_runtime *runtime = NULL;
@@ -246,10 +246,9 @@ START_TEST(a_context_that_others_hold_is_taken_if_asked)
     ck_alive(&fresh);
     end_world(&fresh);
 }
-END_TEST
 
 /* A reset that is not needed is not made: others keep what they have. */
-START_TEST(a_sound_context_is_not_reset)
+TEST(fault, a_sound_context_is_not_reset)
 {
     world one, other;
 
@@ -262,9 +261,8 @@ START_TEST(a_sound_context_is_not_reset)
     end_world(&one);
     end_world(&other);
 }
-END_TEST
 
-START_TEST(a_fault_that_stays_is_told)
+TEST(fault, a_fault_that_stays_is_told)
 {
     griddep_runtime *runtime = NULL;
 
@@ -279,10 +277,9 @@ START_TEST(a_fault_that_stays_is_told)
     ck_told(open_runtime(&runtime, GRIDDEP_RUNTIME_RESET, NULL), GD_CUDA_ERROR_ILLEGAL_ADDRESS);
     ck_assert_ptr_null(runtime);
 }
-END_TEST
 
 /* Whose context it is ends it; a reset is about primary ones alone. */
-START_TEST(a_given_context_that_is_lost_is_refused)
+TEST(fault, a_given_context_that_is_lost_is_refused)
 {
     griddep_runtime *runtime = NULL;
     world of = {0};
@@ -305,19 +302,8 @@ START_TEST(a_given_context_that_is_lost_is_refused)
     ck_alive(&of);
     end_world(&of);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("fault");
-    TCase *cases = tcase_create("fault");
-
-    tcase_add_test(cases, all_that_is_in_flight_ends);
-    tcase_add_test(cases, a_device_that_nobody_holds_is_opened_anew);
-    tcase_add_test(cases, a_context_that_others_hold_is_taken_if_asked);
-    tcase_add_test(cases, a_sound_context_is_not_reset);
-    tcase_add_test(cases, a_fault_that_stays_is_told);
-    tcase_add_test(cases, a_given_context_that_is_lost_is_refused);
-    suite_add_tcase(suite, cases);
-    return run_suite(suite);
+    return run_suite(make_suite("fault"));
 }

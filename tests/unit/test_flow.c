@@ -314,7 +314,11 @@ static void split_exits(graph *g)
     *g = split;
 }
 
-START_TEST(random_graphs)
+TEST_GROUP(graphs, NULL, NULL);
+TEST_GROUP(size, NULL, NULL);
+TEST_GROUP(origins, NULL, NULL);
+
+LOOP_TEST(graphs, random_graphs, 40)
 {
     state = (uint32_t)_i * 2654435761u + 1;
     for (uint32_t round = 0; round < 60; round++) {
@@ -338,11 +342,10 @@ START_TEST(random_graphs)
         gd_text_free(&text);
     }
 }
-END_TEST
 
 /* ---- hand-made flows ---- */
 
-START_TEST(guards_and_ends)
+TEST(graphs, guards_and_ends)
 {
     griddep_ptx *ptx = parse(ENTRY "  .reg .pred p;\n"
                                    "  @p exit;\n"            /* 0 */
@@ -369,7 +372,6 @@ START_TEST(guards_and_ends)
     gd_flow_destroy(flow);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 static void check_anywhere(const char *body, bool anywhere, uint32_t successors)
 {
@@ -388,7 +390,7 @@ static void check_anywhere(const char *body, bool anywhere, uint32_t successors)
     gd_text_free(&text);
 }
 
-START_TEST(branches_anywhere)
+TEST(graphs, branches_anywhere)
 {
     check_anywhere("bra A;", false, 1);
     check_anywhere("@p bra B;", false, 2);
@@ -404,9 +406,8 @@ START_TEST(branches_anywhere)
     check_anywhere("@p ret;", false, 2);
     check_anywhere("bar.sync 0;", false, 1);
 }
-END_TEST
 
-START_TEST(calls)
+TEST(graphs, calls)
 {
     griddep_ptx *ptx =
         parse(HEAD ".func f() { ret; }\n.func g() .noreturn;\n"
@@ -423,9 +424,8 @@ START_TEST(calls)
     gd_flow_destroy(flow);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(empty_body)
+TEST(graphs, empty_body)
 {
     griddep_ptx *ptx = parse(HEAD ".visible .entry k() { }\n");
     gd_flow *flow = build(ptx);
@@ -435,7 +435,6 @@ START_TEST(empty_body)
     gd_flow_destroy(flow);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* ---- size ---- */
 
@@ -464,7 +463,7 @@ static void check_large(gd_text *text)
 
 enum { MANY = 300000 };
 
-START_TEST(many_labels)
+TEST(size, many_labels)
 {
     gd_text text = {0};
 
@@ -474,9 +473,8 @@ START_TEST(many_labels)
     gd_text_string(&text, "}\n");
     check_large(&text);
 }
-END_TEST
 
-START_TEST(nested_loops)
+TEST(size, nested_loops)
 {
     gd_text text = {0};
 
@@ -488,10 +486,9 @@ START_TEST(nested_loops)
     gd_text_string(&text, "}\n");
     check_large(&text);
 }
-END_TEST
 
 /* A ladder that costs simple iteration a pass for each rung. */
-START_TEST(irreducible_ladder)
+TEST(size, irreducible_ladder)
 {
     gd_text text = {0};
 
@@ -504,9 +501,8 @@ START_TEST(irreducible_ladder)
     gd_text_string(&text, "}\n");
     check_large(&text);
 }
-END_TEST
 
-START_TEST(chained_values)
+TEST(size, chained_values)
 {
     gd_text text = {0};
 
@@ -516,9 +512,8 @@ START_TEST(chained_values)
     gd_text_string(&text, "}\n");
     check_large(&text);
 }
-END_TEST
 
-START_TEST(edge_limit)
+TEST(size, edge_limit)
 {
     gd_text text = {0};
 
@@ -534,7 +529,6 @@ START_TEST(edge_limit)
     griddep_ptx_destroy(ptx);
     gd_text_free(&text);
 }
-END_TEST
 
 /* ---- provenance ---- */
 
@@ -666,7 +660,7 @@ static uint32_t find_register(const gd_ptx_module *module, const char *name)
     return GD_PTX_NONE;
 }
 
-START_TEST(origins)
+LOOP_TEST(origins, origins, sizeof origin_cases / sizeof origin_cases[0])
 {
     const origin_case *item = &origin_cases[_i];
     gd_text text = {0};
@@ -702,10 +696,9 @@ START_TEST(origins)
     griddep_ptx_destroy(ptx);
     gd_text_free(&text);
 }
-END_TEST
 
 /* An address is never without an origin. */
-START_TEST(addresses)
+TEST(origins, addresses)
 {
     static const struct {
         const char *address;
@@ -734,9 +727,8 @@ START_TEST(addresses)
         gd_text_free(&text);
     }
 }
-END_TEST
 
-START_TEST(too_many_parameters)
+TEST(origins, too_many_parameters)
 {
     gd_text text = {0};
     gd_origins *found = NULL;
@@ -759,11 +751,10 @@ START_TEST(too_many_parameters)
     griddep_ptx_destroy(ptx);
     gd_text_free(&text);
 }
-END_TEST
 
 /* ---- memory ---- */
 
-START_TEST(memory_runs_out)
+TEST(origins, memory_runs_out)
 {
     griddep_ptx *ptx = parse(
         ENTRY "  .reg .pred p;\n  .reg .b64 r, s;\nA: ld.param.u64 r, [a];\n ld.param.u64 s, [b];\n"
@@ -787,32 +778,9 @@ START_TEST(memory_runs_out)
     }
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("flow");
-    TCase *graphs = tcase_create("graphs");
-    TCase *size = tcase_create("size");
-    TCase *values = tcase_create("origins");
-
-    tcase_add_loop_test(graphs, random_graphs, 0, 40);
-    tcase_add_test(graphs, guards_and_ends);
-    tcase_add_test(graphs, branches_anywhere);
-    tcase_add_test(graphs, calls);
-    tcase_add_test(graphs, empty_body);
-    suite_add_tcase(suite, graphs);
-    tcase_add_test(size, many_labels);
-    tcase_add_test(size, nested_loops);
-    tcase_add_test(size, irreducible_ladder);
-    tcase_add_test(size, chained_values);
-    tcase_add_test(size, edge_limit);
-    suite_add_tcase(suite, size);
-    tcase_add_loop_test(values, origins, 0, (int)(sizeof origin_cases / sizeof origin_cases[0]));
-    tcase_add_test(values, addresses);
-    tcase_add_test(values, too_many_parameters);
-    tcase_add_test(values, memory_runs_out);
-    suite_add_tcase(suite, values);
     griddep_error_init(&error);
-    return run_suite(suite);
+    return run_suite(make_suite("flow"));
 }

@@ -226,7 +226,9 @@ static bool is_refused(const char *frame, const char *target, const char *instru
     return refused;
 }
 
-START_TEST(variants_are_judged_as_ptxas_judges_them)
+TEST_GROUP(forms, NULL, NULL);
+
+TEST(forms, variants_are_judged_as_ptxas_judges_them)
 {
     const char *target = "sm_90a";
     char *frame, *record;
@@ -263,17 +265,10 @@ START_TEST(variants_are_judged_as_ptxas_judges_them)
     free(frame);
     free(record);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--variants") == 0)
         return write_variants();
-    Suite *suite = suite_create("forms");
-    TCase *tests = tcase_create("forms");
-
-    tcase_set_timeout(tests, 1800);
-    tcase_add_test(tests, variants_are_judged_as_ptxas_judges_them);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_suite(make_suite("forms"));
 }

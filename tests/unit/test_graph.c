@@ -201,7 +201,10 @@ static void expect_edge(const griddep_graph *of, uint32_t index, int32_t reason,
 
 /* ---- events ---- */
 
-START_TEST(events_without_timing_are_recorded_by_launches)
+TEST_GROUP(open, setup, close_all);
+TEST_GROUP(failing, NULL, NULL);
+
+TEST(open, events_without_timing_are_recorded_by_launches)
 {
     griddep_attribute attribute = {0};
     void *event = NULL, *timed = NULL, *stream = NULL;
@@ -251,9 +254,8 @@ START_TEST(events_without_timing_are_recorded_by_launches)
     ck_good(griddep_event_destroy(runtime, timed, &error));
     ck_good(griddep_stream_destroy(runtime, stream, &error));
 }
-END_TEST
 
-START_TEST(events_are_checked)
+TEST(open, events_are_checked)
 {
     griddep_attribute attribute;
     void *event = &event, *kept = event;
@@ -277,7 +279,6 @@ START_TEST(events_are_checked)
                                            (const int64_t[]){(intptr_t)event}, 1, NULL),
                      GRIDDEP_ERROR_ARGUMENT);
 }
-END_TEST
 
 /* ---- building ---- */
 
@@ -286,7 +287,7 @@ static void count_up(void *user)
     ++*(int *)user;
 }
 
-START_TEST(every_kind_of_node_runs)
+TEST(open, every_kind_of_node_runs)
 {
     uint32_t fill, kernel, copy, host;
     int called = 0;
@@ -320,9 +321,8 @@ START_TEST(every_kind_of_node_runs)
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_good(griddep_stream_synchronize(runtime, NULL, &error));
 }
-END_TEST
 
-START_TEST(bad_nodes_are_refused)
+TEST(open, bad_nodes_are_refused)
 {
     griddep_attribute attribute;
     griddep_launch_config config = one_block;
@@ -365,9 +365,8 @@ START_TEST(bad_nodes_are_refused)
     ck_status(griddep_graph_add_fill(NULL, 8, 0, 8, &node, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_good(griddep_event_destroy(runtime, event, &error));
 }
-END_TEST
 
-START_TEST(bad_edges_are_refused_with_names)
+TEST(open, bad_edges_are_refused_with_names)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("quiet", 2, 3), fill;
     const struct {
@@ -406,9 +405,8 @@ START_TEST(bad_edges_are_refused_with_names)
     ck_assert_uint_eq(griddep_graph_edge_count(graph), 2);
     ck_assert_uint_eq(fake_driver_calls("cuGraphCreate"), 0);
 }
-END_TEST
 
-START_TEST(attributes_reach_the_node)
+TEST(open, attributes_reach_the_node)
 {
     griddep_launch_config config = one_block;
     const griddep_attribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY,
@@ -429,11 +427,10 @@ START_TEST(attributes_reach_the_node)
     ck_assert_int_eq(count_set(GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION), 1);
     ck_assert_int_eq(count_set(GD_CU_LAUNCH_ATTRIBUTE_PRIORITY), 1);
 }
-END_TEST
 
 /* ---- changes ---- */
 
-START_TEST(arguments_change_without_instantiation)
+TEST(open, arguments_change_without_instantiation)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 1, 2), fill;
     griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]},
@@ -471,11 +468,10 @@ START_TEST(arguments_change_without_instantiation)
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_assert_uint_eq(told_in(3, GRID), 3);
 }
-END_TEST
 
 /* ---- audit ---- */
 
-START_TEST(audit_tells_why)
+TEST(open, audit_tells_why)
 {
     static const struct {
         const char *first, *second;
@@ -510,9 +506,8 @@ START_TEST(audit_tells_why)
         ck_assert_str_ne(griddep_text(GRIDDEP_TEXT_REASON, i), "unknown reason");
     ck_assert_str_eq(griddep_text(GRIDDEP_TEXT_REASON, -1), "unknown reason");
 }
-END_TEST
 
-START_TEST(audit_sees_what_stands_between)
+TEST(open, audit_sees_what_stands_between)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 1, 2), fill, other = add("quiet", 5, 6),
              c = add("step", 2, 3);
@@ -532,7 +527,6 @@ START_TEST(audit_sees_what_stands_between)
     ck_assert_uint_eq(edge_of(graph, 2).node, other);
     expect_edge(graph, 5, GRIDDEP_REASON_NODE_BETWEEN, 0, GRIDDEP_OVERLAP_NONE);
 }
-END_TEST
 
 static void reopen(const char *text)
 {
@@ -545,7 +539,7 @@ static void reopen(const char *text)
     open_all(text);
 }
 
-START_TEST(early_starts_can_be_forbidden)
+LOOP_TEST(open, early_starts_can_be_forbidden, 4)
 {
     static const int32_t audits[] = {GRIDDEP_REASON_KILL_SWITCH, GRIDDEP_REASON_DEVICE,
                                      GRIDDEP_REASON_DRIVER, GRIDDEP_REASON_DRIVER};
@@ -576,7 +570,6 @@ START_TEST(early_starts_can_be_forbidden)
     ck_good(griddep_runtime_get_info(runtime, &info, &error));
     ck_assert_int_eq(!(info.features & GRIDDEP_FEATURE_GRAPH_EDGES), _i >= 2);
 }
-END_TEST
 
 /* A graph that another part of the program made, with bare driver calls. */
 static gd_CUgraph make_foreign(const gd_driver *driver, gd_CUfunction first, gd_CUfunction second)
@@ -615,7 +608,7 @@ static void *function_of(const char *name)
 
 /* ---- upgrade ---- */
 
-START_TEST(upgrade_makes_what_waits_programmatic)
+TEST(open, upgrade_makes_what_waits_programmatic)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("quiet", 2, 3),
              d = add("step", 3, 4), count = 9;
@@ -635,9 +628,8 @@ START_TEST(upgrade_makes_what_waits_programmatic)
     ck_good(griddep_graph_upgrade(graph, &count, &error));
     ck_assert_uint_eq(count, 0);
 }
-END_TEST
 
-START_TEST(upgrade_is_rolled_back)
+LOOP_TEST(open, upgrade_is_rolled_back, 2)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("step", 2, 3), count = 9;
 
@@ -655,7 +647,6 @@ START_TEST(upgrade_is_rolled_back)
     ck_assert_uint_eq(word_of(3), 3);
     ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 2);
 }
-END_TEST
 
 /* Ways that a graph of two kernels came to be. */
 enum { MADE, CAPTURED, FOREIGN, WAYS };
@@ -709,7 +700,7 @@ static void expect_upgrade(griddep_graph *of, uint32_t most)
 
 /* What a kernel reads before its wait counts where the one before may still write it: by an
  * argument, or at an address that nobody can trace. */
-START_TEST(upgrade_looks_at_what_is_touched_early)
+LOOP_TEST(open, upgrade_looks_at_what_is_touched_early, 4 * WAYS)
 {
     static const struct {
         const char *first;
@@ -728,9 +719,8 @@ START_TEST(upgrade_looks_at_what_is_touched_early)
     }
     griddep_graph_destroy(of);
 }
-END_TEST
 
-START_TEST(upgraded_edges_fall_back_when_arguments_change)
+LOOP_TEST(open, upgraded_edges_fall_back_when_arguments_change, WAYS)
 {
     griddep_graph *of = make_pair(_i, "step", "eager", 3, 2);
 
@@ -750,10 +740,9 @@ START_TEST(upgraded_edges_fall_back_when_arguments_change)
     expect_edge(of, 0, GRIDDEP_REASON_RACE, 0, GRIDDEP_OVERLAP_NONE);
     griddep_graph_destroy(of);
 }
-END_TEST
 
 /* A chain and a graph of the same launches hold back the same ones. */
-START_TEST(upgrades_agree_with_chains)
+LOOP_TEST(open, upgrades_agree_with_chains, 10)
 {
     static const char *const names[] = {"step", "eager", "scatter", "mute", "quiet"};
     enum { LAUNCHES = 5 };
@@ -791,10 +780,9 @@ START_TEST(upgrades_agree_with_chains)
         griddep_chain_destroy(chain);
     }
 }
-END_TEST
 
 /* An edge that was held back from the start is upgraded when its node races no more. */
-START_TEST(held_edges_return_when_arguments_change)
+LOOP_TEST(open, held_edges_return_when_arguments_change, WAYS)
 {
     griddep_graph *of = make_pair(_i, "step", "eager", 1, 2);
 
@@ -805,11 +793,10 @@ START_TEST(held_edges_return_when_arguments_change)
     ck_assert_uint_eq(word_of(2), 1);
     griddep_graph_destroy(of);
 }
-END_TEST
 
 /* Where a kernel's code is not known, or a kernel starts early that waits for nothing, nothing is
  * upgraded that touches memory early; all else is. */
-START_TEST(what_nobody_knows_holds_eager_kernels_back)
+LOOP_TEST(open, what_nobody_knows_holds_eager_kernels_back, 2)
 {
     uint32_t a = add("step", 0, 1), b = add(_i ? "rash" : "step", 6, 5), c = add("eager", 3, 2),
              d = add("step", 2, 4), count = 9;
@@ -823,9 +810,8 @@ START_TEST(what_nobody_knows_holds_eager_kernels_back)
                 _i ? GRIDDEP_OVERLAP_NONE : GRIDDEP_OVERLAP_FULL);
     expect_edge(graph, 2, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
 }
-END_TEST
 
-START_TEST(large_graphs_hold_eager_kernels_back)
+LOOP_TEST(open, large_graphs_hold_eager_kernels_back, 2)
 {
     const uint32_t nodes = _i ? 2049 : 2048;
     uint32_t count = 0;
@@ -838,10 +824,9 @@ START_TEST(large_graphs_hold_eager_kernels_back)
     ck_good(griddep_graph_upgrade(graph, &count, &error));
     ck_assert_uint_eq(count, _i ? nodes - 2 : nodes - 1);
 }
-END_TEST
 
 /* Described code is not in the check: it is held back where it touches memory early. */
-START_TEST(described_kernels_that_are_eager_stay)
+TEST(open, described_kernels_that_are_eager_stay)
 {
     griddep_runtime *other = NULL;
     griddep_ptx *text = NULL;
@@ -860,10 +845,9 @@ START_TEST(described_kernels_that_are_eager_stay)
     griddep_ptx_destroy(text);
     griddep_runtime_close(other);
 }
-END_TEST
 
 /* Two producers of one consumer, as two lanes of a chain have them: both edges change, or none. */
-START_TEST(joins_are_upgraded_as_a_whole)
+LOOP_TEST(open, joins_are_upgraded_as_a_whole, 2)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 0, 2), c = add("step", 1, 3), fill, count = 9;
     void *stream = NULL;
@@ -902,11 +886,10 @@ START_TEST(joins_are_upgraded_as_a_whole)
         ck_good(griddep_stream_destroy(runtime, stream, &error));
     }
 }
-END_TEST
 
 /* An edge beside a path of programmatic edges would hold the last kernel up, so it changes with
  * them; beside one that has a plain edge it says nothing new, and stays. */
-START_TEST(shortcuts_are_upgraded_where_they_hold_up)
+LOOP_TEST(open, shortcuts_are_upgraded_where_they_hold_up, 2)
 {
     uint32_t a = add("step", 0, 1), b = add(_i ? "quiet" : "step", 1, 2), c = add("step", 2, 3),
              count = 9;
@@ -925,11 +908,10 @@ START_TEST(shortcuts_are_upgraded_where_they_hold_up)
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_assert_uint_eq(word_of(3), 3);
 }
-END_TEST
 
 /* A producer that cannot overlap because of another node would hold the others up, changed or
  * not. */
-START_TEST(a_join_that_one_edge_holds_up_stays)
+TEST(open, a_join_that_one_edge_holds_up_stays)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 0, 2), c = add("step", 1, 3), fill, count = 9;
 
@@ -948,9 +930,8 @@ START_TEST(a_join_that_one_edge_holds_up_stays)
     ck_good(griddep_graph_upgrade(graph, &count, &error));
     ck_assert_uint_eq(count, 2);
 }
-END_TEST
 
-START_TEST(edges_can_be_removed)
+TEST(open, edges_can_be_removed)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 1, 2), c = add("step", 2, 3);
     griddep_graph *adopted = NULL, *again = NULL;
@@ -982,7 +963,6 @@ START_TEST(edges_can_be_removed)
     griddep_graph_destroy(again);
     griddep_graph_destroy(adopted);
 }
-END_TEST
 
 /* ---- graphs from elsewhere ---- */
 
@@ -1005,7 +985,7 @@ static griddep_graph *capture(void *stream)
     return captured;
 }
 
-START_TEST(captures_become_graphs)
+TEST(open, captures_become_graphs)
 {
     void *stream = NULL;
     uint32_t node = 5;
@@ -1037,10 +1017,9 @@ START_TEST(captures_become_graphs)
     griddep_graph_destroy(other);
     ck_good(griddep_stream_destroy(runtime, stream, &error));
 }
-END_TEST
 
 /* A node's kernel is found by its name: others of its module stay as they are, not loaded. */
-START_TEST(adopting_asks_for_no_other_kernel)
+TEST(open, adopting_asks_for_no_other_kernel)
 {
     const gd_driver *driver = runtime->driver;
     griddep_module *fresh = NULL;
@@ -1062,9 +1041,8 @@ START_TEST(adopting_asks_for_no_other_kernel)
     griddep_graph_destroy(adopted);
     griddep_module_unload(fresh);
 }
-END_TEST
 
-START_TEST(foreign_graphs_are_adopted)
+LOOP_TEST(open, foreign_graphs_are_adopted, 3)
 {
     const gd_driver *driver = runtime->driver;
     gd_CUgraph foreign = make_foreign(driver, function_of("step"), function_of("step"));
@@ -1107,11 +1085,10 @@ START_TEST(foreign_graphs_are_adopted)
     ck_status(griddep_graph_adopt(runtime, NULL, 0, &adopted, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_adopt(runtime, foreign, 2, &adopted, &error), GRIDDEP_ERROR_STRUCT);
 }
-END_TEST
 
 /* Nodes and edges that are added are the driver's at once; what it refuses leaves both as they
  * were. */
-START_TEST(foreign_graphs_grow)
+TEST(open, foreign_graphs_grow)
 {
     const gd_driver *driver = runtime->driver;
     gd_CUgraph foreign = make_foreign(driver, function_of("step"), function_of("step"));
@@ -1164,9 +1141,8 @@ START_TEST(foreign_graphs_grow)
     expect_edge(again, 1, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
     griddep_graph_destroy(again);
 }
-END_TEST
 
-START_TEST(unknown_code_can_be_described)
+TEST(open, unknown_code_can_be_described)
 {
     griddep_runtime *other = NULL;
     griddep_ptx *text = NULL;
@@ -1199,9 +1175,8 @@ START_TEST(unknown_code_can_be_described)
     griddep_ptx_destroy(text);
     griddep_runtime_close(other);
 }
-END_TEST
 
-START_TEST(drivers_without_edge_data_tell_edges)
+TEST(open, drivers_without_edge_data_tell_edges)
 {
     griddep_graph *adopted = NULL;
 
@@ -1214,11 +1189,10 @@ START_TEST(drivers_without_edge_data_tell_edges)
     ck_good(griddep_graph_launch(adopted, NULL, &error));
     griddep_graph_destroy(adopted);
 }
-END_TEST
 
 /* ---- text ---- */
 
-START_TEST(graphs_print)
+TEST(open, graphs_print)
 {
     static const char dot[] = "digraph {\n"
                               "    node [fontname=monospace];\n"
@@ -1257,7 +1231,6 @@ START_TEST(graphs_print)
     ck_status(griddep_graph_print(graph, 2, buffer, 8, &bytes, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_print(graph, 0, buffer, 8, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
 }
-END_TEST
 
 /* ---- chains with lanes ---- */
 
@@ -1289,7 +1262,7 @@ static griddep_chain *make_forked(void)
     return chain;
 }
 
-START_TEST(lanes_give_the_same_in_every_mode)
+LOOP_TEST(open, lanes_give_the_same_in_every_mode, GRIDDEP_MODE_COUNT)
 {
     static const int32_t reasons[GRIDDEP_MODE_COUNT][5] = {
         [GRIDDEP_MODE_PDL] = {GRIDDEP_REASON_FIRST, GRIDDEP_REASON_SET, GRIDDEP_REASON_SET,
@@ -1334,11 +1307,10 @@ START_TEST(lanes_give_the_same_in_every_mode)
     }
     griddep_chain_destroy(chain);
 }
-END_TEST
 
 /* One that does not wait, one that is told not to be early, and the switch for the whole
  * process. */
-START_TEST(lanes_wait_for_ends_where_they_must)
+LOOP_TEST(open, lanes_wait_for_ends_where_they_must, 3)
 {
     griddep_chain *chain = NULL;
 
@@ -1365,9 +1337,8 @@ START_TEST(lanes_wait_for_ends_where_they_must)
     ck_assert_uint_eq(fake_driver_calls("cuEventRecord"), _i == 2 ? 8 : 7);
     griddep_chain_destroy(chain);
 }
-END_TEST
 
-START_TEST(lanes_become_edges)
+TEST(open, lanes_become_edges)
 {
     griddep_chain *chain = make_forked();
     griddep_graph *made = NULL;
@@ -1397,11 +1368,10 @@ START_TEST(lanes_become_edges)
     griddep_graph_destroy(made);
     griddep_chain_destroy(chain);
 }
-END_TEST
 
 /* Attribute 6 of a forced launch is about the one before it in its lane, from its trigger on; what
  * other lanes do it waits for. */
-START_TEST(forced_launches_depend_on_their_lane)
+TEST(open, forced_launches_depend_on_their_lane)
 {
     griddep_launch_config config = one_block;
     const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
@@ -1430,12 +1400,11 @@ START_TEST(forced_launches_depend_on_their_lane)
     griddep_graph_destroy(made);
     griddep_chain_destroy(chain);
 }
-END_TEST
 
 /* The first launch of a lane begins behind the event of another lane: attribute 6 would be about
  * what stood before in its stream, and captured it would make the edge programmatic. So forcing
  * changes nothing there, whether the kernel waits or not; it does where no launch is before. */
-START_TEST(forcing_says_nothing_about_other_lanes)
+LOOP_TEST(open, forcing_says_nothing_about_other_lanes, 2)
 {
     static const struct {
         const char *kernel;
@@ -1469,12 +1438,11 @@ START_TEST(forcing_says_nothing_about_other_lanes)
     }
     griddep_chain_destroy(chain);
 }
-END_TEST
 
 /* The audit of a graph and the explanation of the chain that it is made of say the same about room
  * on an SM; what is captured is audited alike. One block of 1024 threads for each SM leaves room
  * for another one, two do not. */
-START_TEST(overlap_needs_room)
+LOOP_TEST(open, overlap_needs_room, 2)
 {
     griddep_launch_config config = {
         .size = sizeof config, .grid = {_i ? 264 : 132}, .block = {1024}};
@@ -1506,7 +1474,6 @@ START_TEST(overlap_needs_room)
     }
     ck_good(griddep_stream_destroy(runtime, config.stream, &error));
 }
-END_TEST
 
 /* ---- one question, one answer: what the graph of a chain, its explanation and its hops say */
 
@@ -1605,7 +1572,7 @@ static void compare_answers(const some_chain *some, uint32_t seed)
 }
 
 /* As it comes; switched off in the environment; on a device that cannot; and both. */
-START_TEST(every_tool_gives_one_answer)
+LOOP_TEST(open, every_tool_gives_one_answer, 4)
 {
     static const char *const names[] = {"step", "quiet", "mute", "rash", "sometimes"};
     const uint32_t known = _i & 2 ? 1 : sizeof names / sizeof *names;
@@ -1633,9 +1600,8 @@ START_TEST(every_tool_gives_one_answer)
     }
     griddep_module_unload(unknown);
 }
-END_TEST
 
-START_TEST(lanes_are_checked)
+TEST(open, lanes_are_checked)
 {
     griddep_chain *chain = make_forked();
     const griddep_argument arguments[2] = {{.bytes = 8}, {.bytes = 8}};
@@ -1653,7 +1619,6 @@ START_TEST(lanes_are_checked)
     ck_assert_uint_eq(griddep_chain_length(chain), 5);
     griddep_chain_destroy(chain);
 }
-END_TEST
 
 /* ---- everything that can fail ---- */
 
@@ -1866,7 +1831,7 @@ static bool has_another_way(const char *symbol)
     return false;
 }
 
-START_TEST(every_driver_call_may_fail)
+TEST(failing, every_driver_call_may_fail)
 {
     int failures = 0;
 
@@ -1893,9 +1858,8 @@ START_TEST(every_driver_call_may_fail)
     }
     ck_assert_int_gt(failures, 100);
 }
-END_TEST
 
-START_TEST(every_allocation_may_fail)
+TEST(failing, every_allocation_may_fail)
 {
     long failures = 0;
 
@@ -1918,57 +1882,8 @@ START_TEST(every_allocation_may_fail)
     }
     ck_assert_int_gt(failures, 60);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("graph");
-    TCase *open = tcase_create("open");
-    tcase_add_checked_fixture(open, setup, close_all);
-    tcase_add_test(open, events_without_timing_are_recorded_by_launches);
-    tcase_add_test(open, events_are_checked);
-    tcase_add_test(open, every_kind_of_node_runs);
-    tcase_add_test(open, bad_nodes_are_refused);
-    tcase_add_test(open, bad_edges_are_refused_with_names);
-    tcase_add_test(open, attributes_reach_the_node);
-    tcase_add_test(open, arguments_change_without_instantiation);
-    tcase_add_test(open, audit_tells_why);
-    tcase_add_test(open, audit_sees_what_stands_between);
-    tcase_add_loop_test(open, early_starts_can_be_forbidden, 0, 4);
-    tcase_add_test(open, upgrade_makes_what_waits_programmatic);
-    tcase_add_loop_test(open, upgrade_is_rolled_back, 0, 2);
-    tcase_add_loop_test(open, upgrade_looks_at_what_is_touched_early, 0, 4 * WAYS);
-    tcase_add_loop_test(open, upgraded_edges_fall_back_when_arguments_change, 0, WAYS);
-    tcase_add_loop_test(open, upgrades_agree_with_chains, 0, 10);
-    tcase_add_loop_test(open, held_edges_return_when_arguments_change, 0, WAYS);
-    tcase_add_loop_test(open, what_nobody_knows_holds_eager_kernels_back, 0, 2);
-    tcase_add_loop_test(open, large_graphs_hold_eager_kernels_back, 0, 2);
-    tcase_add_test(open, described_kernels_that_are_eager_stay);
-    tcase_add_loop_test(open, joins_are_upgraded_as_a_whole, 0, 2);
-    tcase_add_loop_test(open, shortcuts_are_upgraded_where_they_hold_up, 0, 2);
-    tcase_add_test(open, a_join_that_one_edge_holds_up_stays);
-    tcase_add_test(open, edges_can_be_removed);
-    tcase_add_test(open, captures_become_graphs);
-    tcase_add_test(open, adopting_asks_for_no_other_kernel);
-    tcase_add_loop_test(open, foreign_graphs_are_adopted, 0, 3);
-    tcase_add_test(open, foreign_graphs_grow);
-    tcase_add_test(open, unknown_code_can_be_described);
-    tcase_add_test(open, drivers_without_edge_data_tell_edges);
-    tcase_add_test(open, graphs_print);
-    tcase_add_loop_test(open, lanes_give_the_same_in_every_mode, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_loop_test(open, lanes_wait_for_ends_where_they_must, 0, 3);
-    tcase_add_test(open, lanes_become_edges);
-    tcase_add_test(open, forced_launches_depend_on_their_lane);
-    tcase_add_loop_test(open, forcing_says_nothing_about_other_lanes, 0, 2);
-    tcase_add_loop_test(open, overlap_needs_room, 0, 2);
-    tcase_add_loop_test(open, every_tool_gives_one_answer, 0, 4);
-    tcase_add_test(open, lanes_are_checked);
-    suite_add_tcase(suite, open);
-
-    TCase *failing = tcase_create("failing");
-    tcase_add_test(failing, every_driver_call_may_fail);
-    tcase_add_test(failing, every_allocation_may_fail);
-    suite_add_tcase(suite, failing);
-
-    return run_suite(suite);
+    return run_suite(make_suite("graph"));
 }

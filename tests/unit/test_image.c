@@ -55,7 +55,15 @@ static gd_text make_words(void)
     return text;
 }
 
-START_TEST(frames_of_zstd_are_decoded)
+TEST_GROUP(packed, NULL, NULL);
+TEST_GROUP(fatbin, NULL, NULL);
+TEST_GROUP(loading, NULL, NULL);
+TEST_GROUP(machine, NULL, NULL);
+TEST_GROUP(stated, NULL, NULL);
+TEST_GROUP(linked, NULL, NULL);
+TEST_GROUP(compiled, NULL, NULL);
+
+LOOP_TEST(packed, frames_of_zstd_are_decoded, 2)
 {
     const char *names[] = {"words.1.zst", "words.19.zst"};
     gd_text words = make_words();
@@ -70,10 +78,9 @@ START_TEST(frames_of_zstd_are_decoded)
     release(packed);
     gd_text_free(&words);
 }
-END_TEST
 
 /* The frame has a checksum: whatever a change makes, it is not taken for the text. */
-START_TEST(damaged_frames_are_refused)
+TEST(packed, damaged_frames_are_refused)
 {
     gd_text words = make_words();
     gd_view packed = read_golden("words.19.zst");
@@ -96,7 +103,6 @@ START_TEST(damaged_frames_are_refused)
     release(packed);
     gd_text_free(&words);
 }
-END_TEST
 
 #define FRAME "\x28\xb5\x2f\xfd"
 
@@ -120,7 +126,7 @@ static const struct {
     {"abcd", 4, NULL, "damaged"},
 };
 
-START_TEST(frames_say_what_is_wrong)
+LOOP_TEST(packed, frames_say_what_is_wrong, sizeof frames / sizeof *frames)
 {
     unsigned char into[8] = "";
     const char *text = frames[_i].text ? frames[_i].text : "???";
@@ -135,7 +141,6 @@ START_TEST(frames_say_what_is_wrong)
         ck_assert_str_eq((char *)into, text);
     }
 }
-END_TEST
 
 /* ---- LZ4 ---- */
 
@@ -167,7 +172,7 @@ static const struct {
      2, "??", "damaged"}, /* fewer */
 };
 
-START_TEST(blocks_of_lz4_are_decoded_or_refused)
+LOOP_TEST(packed, blocks_of_lz4_are_decoded_or_refused, sizeof blocks / sizeof *blocks)
 {
     unsigned char into[16] = "";
     const gd_view packed = {(const unsigned char *)blocks[_i].packed, blocks[_i].size};
@@ -182,14 +187,13 @@ START_TEST(blocks_of_lz4_are_decoded_or_refused)
         ck_assert_str_eq((char *)into, blocks[_i].text);
     }
 }
-END_TEST
 
 /* ---- what is in a fatbin ---- */
 
 static const char *const fatbins[] = {"kernels.plain.fatbin", "kernels.lz4.fatbin",
                                       "kernels.zstd.fatbin"};
 
-START_TEST(entries_are_the_same_however_they_are_packed)
+LOOP_TEST(fatbin, entries_are_the_same_however_they_are_packed, 3)
 {
     gd_view fatbin = read_golden(fatbins[_i]), plain = read_golden(fatbins[0]);
     gd_fatbin_entry entry, as;
@@ -215,7 +219,6 @@ START_TEST(entries_are_the_same_however_they_are_packed)
     release(fatbin);
     release(plain);
 }
-END_TEST
 
 static const struct {
     const char *file;
@@ -239,7 +242,7 @@ static const struct {
     {"kernels.targets.fatbin", GD_FATBIN_PTX, 120, 0, 0},
 };
 
-START_TEST(what_a_chip_runs_is_chosen)
+LOOP_TEST(fatbin, what_a_chip_runs_is_chosen, sizeof choices / sizeof *choices)
 {
     gd_view fatbin = read_golden(choices[_i].file);
     gd_fatbin_entry entry = {0};
@@ -252,11 +255,10 @@ START_TEST(what_a_chip_runs_is_chosen)
         ck_assert_uint_eq(entry.flags & alone, choices[_i].alone);
     release(fatbin);
 }
-END_TEST
 
 /* Each number of each header becomes several wrong ones: nothing is read beyond the end, which a
  * sanitizer watches, and no more memory is taken than the data can fill. */
-START_TEST(crafted_headers_are_survived)
+LOOP_TEST(fatbin, crafted_headers_are_survived, 3)
 {
     static const uint64_t values[] = {
         0, 1, 63, 65, 0xffff, 0x7fffffff, 0xffffffff, INT64_MAX, UINT64_MAX, UINT64_MAX - 63};
@@ -285,9 +287,8 @@ START_TEST(crafted_headers_are_survived)
     free(copy);
     release(fatbin);
 }
-END_TEST
 
-START_TEST(sizes_beyond_what_data_can_hold_are_refused)
+TEST(fatbin, sizes_beyond_what_data_can_hold_are_refused)
 {
     const unsigned char data[16] = {0};
     gd_fatbin_entry entry = {.kind = GD_FATBIN_PTX,
@@ -315,7 +316,6 @@ START_TEST(sizes_beyond_what_data_can_hold_are_refused)
     ck_assert_str_eq(gd_fatbin_unpack(&entry, &made, &bytes), "it unpacks to more than 1 GiB");
     ck_assert_ptr_null(made);
 }
-END_TEST
 
 /* ---- loading ---- */
 
@@ -352,7 +352,7 @@ static uint32_t traits_of(griddep_module *module, const char *name)
 }
 
 /* The emulated driver runs no cubin: of these fatbins the PTX is loaded. */
-START_TEST(kernels_of_a_fatbin_have_traits)
+LOOP_TEST(loading, kernels_of_a_fatbin_have_traits, 3)
 {
     gd_view fatbin = read_golden(fatbins[_i]);
     griddep_module *module = NULL;
@@ -389,9 +389,8 @@ START_TEST(kernels_of_a_fatbin_have_traits)
     close_runtime();
     release(fatbin);
 }
-END_TEST
 
-START_TEST(an_older_device_gets_its_own_ptx)
+TEST(loading, an_older_device_gets_its_own_ptx)
 {
     gd_view fatbin = read_golden("kernels.zstd.fatbin");
     griddep_module *module = NULL;
@@ -406,7 +405,6 @@ START_TEST(an_older_device_gets_its_own_ptx)
     close_runtime();
     release(fatbin);
 }
-END_TEST
 
 static void put(gd_text *text, uint64_t value, size_t bytes)
 {
@@ -452,7 +450,7 @@ static const char waits[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                             ".visible .entry k()\n{\n    griddepcontrol.wait;\n    ret;\n}\n";
 
 /* A cubin that the device runs comes first, unless the caller wants PTX. */
-START_TEST(a_cubin_comes_first)
+LOOP_TEST(loading, a_cubin_comes_first, 2)
 {
     const griddep_module_options wanted = {.size = sizeof wanted, .flags = GRIDDEP_MODULE_PTX};
     griddep_module *module = NULL;
@@ -476,10 +474,9 @@ START_TEST(a_cubin_comes_first)
     gd_text_free(&fatbin);
     free(cubin);
 }
-END_TEST
 
 /* Entries that lie inside, and are not what they say. The driver has the last word, and refuses. */
-START_TEST(entries_that_are_not_what_they_say_are_refused)
+TEST(loading, entries_that_are_not_what_they_say_are_refused)
 {
     static const struct {
         uint16_t kind;
@@ -515,9 +512,8 @@ START_TEST(entries_that_are_not_what_they_say_are_refused)
     }
     close_runtime();
 }
-END_TEST
 
-START_TEST(memory_may_end_at_each_allocation)
+TEST(loading, memory_may_end_at_each_allocation)
 {
     gd_view fatbin = read_golden("kernels.zstd.fatbin");
     griddep_module *module = NULL;
@@ -544,7 +540,6 @@ START_TEST(memory_may_end_at_each_allocation)
     close_runtime();
     release(fatbin);
 }
-END_TEST
 
 /* ---- machine code ---- */
 
@@ -732,7 +727,7 @@ static uint32_t traits_of_cubin(gd_text *cubin)
     return kernel.traits;
 }
 
-START_TEST(paths_of_machine_code_are_followed)
+LOOP_TEST(machine, paths_of_machine_code_are_followed, sizeof walks / sizeof *walks)
 {
     uint32_t count = 0;
 
@@ -741,10 +736,9 @@ START_TEST(paths_of_machine_code_are_followed)
     gd_text cubin = make_cubin(walks[_i].code, count, 0x6005a04, ET_EXEC);
     ck_assert_uint_eq(traits_of_cubin(&cubin), walks[_i].traits);
 }
-END_TEST
 
 /* For which chips, and of which files. */
-START_TEST(machine_code_that_is_not_known_says_nothing)
+TEST(machine, machine_code_that_is_not_known_says_nothing)
 {
     static const struct {
         uint32_t flags;
@@ -759,9 +753,8 @@ START_TEST(machine_code_that_is_not_known_says_nothing)
         ck_assert_uint_eq(traits_of_cubin(&cubin), cases[i].traits);
     }
 }
-END_TEST
 
-START_TEST(images_tell_what_is_in_them)
+TEST(machine, images_tell_what_is_in_them)
 {
     gd_view fatbin = read_golden("kernels.zstd.fatbin");
     griddep_image *image = NULL;
@@ -798,7 +791,6 @@ START_TEST(images_tell_what_is_in_them)
     ck_status(griddep_image_open("no code", 7, "x", &image, &error), GRIDDEP_ERROR_IMAGE);
     ck_status(griddep_image_open(NULL, 7, "x", &image, &error), GRIDDEP_ERROR_ARGUMENT);
 }
-END_TEST
 
 /* Three kernels as of the golden fatbin, for the driver that takes its cubin. */
 static const char same[] =
@@ -807,7 +799,7 @@ static const char same[] =
     ".visible .entry partly(.param .u64 d, .param .f32 f, .param .u32 n)\n{\nret;\n}\n"
     ".visible .entry fill(.param .u64 d, .param .f32 f, .param .u32 n)\n{\nret;\n}\n";
 
-START_TEST(kernels_of_machine_code_start_early_when_they_wait)
+TEST(machine, kernels_of_machine_code_start_early_when_they_wait)
 {
     static const struct {
         const char *name;
@@ -837,11 +829,10 @@ START_TEST(kernels_of_machine_code_start_early_when_they_wait)
     close_runtime();
     release(fatbin);
 }
-END_TEST
 
 /* From one place to each of many, which lead on to the next one: nothing looks at all of them again
  * and again. */
-START_TEST(many_branches_are_followed)
+TEST(machine, many_branches_are_followed)
 {
     enum { MANY = 100000 };
     uint64_t(*code)[2] = calloc(2 * MANY + 3, sizeof *code);
@@ -859,10 +850,9 @@ START_TEST(many_branches_are_followed)
     ck_assert_uint_eq(traits_of_cubin(&cubin), WAITS);
     free(code);
 }
-END_TEST
 
 /* A path that cannot be followed is told as such. */
-START_TEST(a_call_in_front_of_the_wait_is_not_proven)
+TEST(machine, a_call_in_front_of_the_wait_is_not_proven)
 {
     static const uint64_t code[][2] = {PLAIN(0x7343), WAIT, EXIT};
     gd_text cubin = make_cubin(code, 3, 0x6005a04, ET_EXEC);
@@ -881,7 +871,6 @@ START_TEST(a_call_in_front_of_the_wait_is_not_proven)
     close_runtime();
     gd_text_free(&cubin);
 }
-END_TEST
 
 /* ---- traits that the program states ---- */
 
@@ -921,7 +910,7 @@ static bool read_report(const char *path)
     return found;
 }
 
-START_TEST(a_wrong_statement_is_a_race_that_the_emulator_shows)
+LOOP_TEST(stated, a_wrong_statement_is_a_race_that_the_emulator_shows, 2)
 {
     static const char *const texts[] = {READER("    griddepcontrol.wait;\n"), READER("")};
     char path[] = "/tmp/griddep-report.XXXXXX";
@@ -959,9 +948,8 @@ START_TEST(a_wrong_statement_is_a_race_that_the_emulator_shows)
     unlink(path);
     free(cubin);
 }
-END_TEST
 
-START_TEST(what_was_read_is_not_taken_back)
+TEST(stated, what_was_read_is_not_taken_back)
 {
     static const char partly[] =
         HEAD ".visible .entry k()\n{\n    griddepcontrol.launch_dependents;\n    ret;\n}\n";
@@ -1000,7 +988,6 @@ START_TEST(what_was_read_is_not_taken_back)
     close_runtime();
     gd_text_free(&cubin);
 }
-END_TEST
 
 /* ---- links ---- */
 
@@ -1017,7 +1004,7 @@ static const char callee[] =
          "    ret;\n}\n"
          ".visible .entry other()\n{\n    ret;\n}\n";
 
-START_TEST(several_texts_become_one_module)
+LOOP_TEST(linked, several_texts_become_one_module, 2)
 {
     gd_text entries = {0};
     griddep_module *module = NULL;
@@ -1050,9 +1037,8 @@ START_TEST(several_texts_become_one_module)
     close_runtime();
     gd_text_free(&fatbin);
 }
-END_TEST
 
-START_TEST(links_that_do_not_fit_name_the_symbol)
+TEST(linked, links_that_do_not_fit_name_the_symbol)
 {
     const griddep_link_input missing[] = {{caller, strlen(caller), "caller.ptx"}};
     const griddep_link_input twice[] = {{callee, strlen(callee), "one.ptx"},
@@ -1083,7 +1069,6 @@ START_TEST(links_that_do_not_fit_name_the_symbol)
     ck_assert_ptr_null(module);
     close_runtime();
 }
-END_TEST
 
 static int32_t link_both(griddep_module **module)
 {
@@ -1094,7 +1079,7 @@ static int32_t link_both(griddep_module **module)
 }
 
 /* A driver call, or an allocation, that fails gives back all that is held. */
-START_TEST(links_may_fail_at_each_step)
+TEST(linked, links_may_fail_at_each_step)
 {
     static const char *const calls[] = {"cuLinkCreate", "cuLinkAddData", "cuLinkComplete",
                                         "cuModuleLoadDataEx"};
@@ -1117,11 +1102,10 @@ START_TEST(links_may_fail_at_each_step)
     griddep_module_unload(module);
     close_runtime();
 }
-END_TEST
 
 /* ---- CUDA C++, where there is an NVRTC ---- */
 
-START_TEST(templates_are_found_by_their_names)
+TEST(compiled, templates_are_found_by_their_names)
 {
     static const char source[] = "#include \"scale.h\"\n"
                                  "__constant__ int table[4];\n"
@@ -1165,49 +1149,8 @@ START_TEST(templates_are_found_by_their_names)
     }
     close_runtime();
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("image");
-    TCase *packed = tcase_create("packed"), *fatbin = tcase_create("fatbin"),
-          *loading = tcase_create("loading"), *machine = tcase_create("machine"),
-          *stated = tcase_create("stated"), *linked = tcase_create("linked"),
-          *compiled = tcase_create("compiled");
-
-    tcase_add_loop_test(packed, frames_of_zstd_are_decoded, 0, 2);
-    tcase_add_test(packed, damaged_frames_are_refused);
-    tcase_add_loop_test(packed, frames_say_what_is_wrong, 0, sizeof frames / sizeof *frames);
-    tcase_add_loop_test(packed, blocks_of_lz4_are_decoded_or_refused, 0,
-                        sizeof blocks / sizeof *blocks);
-    suite_add_tcase(suite, packed);
-    tcase_add_loop_test(fatbin, entries_are_the_same_however_they_are_packed, 0, 3);
-    tcase_add_loop_test(fatbin, what_a_chip_runs_is_chosen, 0, sizeof choices / sizeof *choices);
-    tcase_add_loop_test(fatbin, crafted_headers_are_survived, 0, 3);
-    tcase_add_test(fatbin, sizes_beyond_what_data_can_hold_are_refused);
-    suite_add_tcase(suite, fatbin);
-    tcase_add_loop_test(loading, kernels_of_a_fatbin_have_traits, 0, 3);
-    tcase_add_test(loading, an_older_device_gets_its_own_ptx);
-    tcase_add_loop_test(loading, a_cubin_comes_first, 0, 2);
-    tcase_add_test(loading, entries_that_are_not_what_they_say_are_refused);
-    tcase_add_test(loading, memory_may_end_at_each_allocation);
-    suite_add_tcase(suite, loading);
-    tcase_add_loop_test(machine, paths_of_machine_code_are_followed, 0,
-                        sizeof walks / sizeof *walks);
-    tcase_add_test(machine, many_branches_are_followed);
-    tcase_add_test(machine, machine_code_that_is_not_known_says_nothing);
-    tcase_add_test(machine, images_tell_what_is_in_them);
-    tcase_add_test(machine, kernels_of_machine_code_start_early_when_they_wait);
-    tcase_add_test(machine, a_call_in_front_of_the_wait_is_not_proven);
-    suite_add_tcase(suite, machine);
-    tcase_add_loop_test(stated, a_wrong_statement_is_a_race_that_the_emulator_shows, 0, 2);
-    tcase_add_test(stated, what_was_read_is_not_taken_back);
-    suite_add_tcase(suite, stated);
-    tcase_add_loop_test(linked, several_texts_become_one_module, 0, 2);
-    tcase_add_test(linked, links_that_do_not_fit_name_the_symbol);
-    tcase_add_test(linked, links_may_fail_at_each_step);
-    suite_add_tcase(suite, linked);
-    tcase_add_test(compiled, templates_are_found_by_their_names);
-    suite_add_tcase(suite, compiled);
-    return run_suite(suite);
+    return run_suite(make_suite("image"));
 }

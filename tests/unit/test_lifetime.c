@@ -81,8 +81,10 @@ static void end_stream(void)
 
 /* ---- captures ---- */
 
+TEST_GROUP(lifetime, setup, NULL);
+
 /* The program ends the module while the capture is open; the graph has the kernel all the same. */
-START_TEST(a_capture_holds_modules)
+TEST(lifetime, a_capture_holds_modules)
 {
     griddep_graph *graph = NULL;
     griddep_graph_node_info node = {.size = sizeof node};
@@ -106,11 +108,10 @@ START_TEST(a_capture_holds_modules)
     griddep_runtime_close(runtime);
     nothing_is_left();
 }
-END_TEST
 
 /* A graph that the program captures and keeps by itself holds the module as well: it is unloaded by
  * the first call after the graph and its executables have gone. */
-START_TEST(a_foreign_capture_holds_modules)
+TEST(lifetime, a_foreign_capture_holds_modules)
 {
     const gd_driver *driver = runtime->driver;
     gd_CUgraph graph = NULL;
@@ -141,11 +142,10 @@ START_TEST(a_foreign_capture_holds_modules)
     griddep_runtime_close(runtime);
     nothing_is_left();
 }
-END_TEST
 
 /* When the last graph goes after all handles, the driver is asked for nothing, and nothing of the
  * host's is lost. */
-START_TEST(a_capture_outlives_the_runtime)
+TEST(lifetime, a_capture_outlives_the_runtime)
 {
     const gd_driver *driver = runtime->driver;
     gd_CUresult (*destroy)(gd_CUgraph) = driver->cuGraphDestroy;
@@ -166,10 +166,9 @@ START_TEST(a_capture_outlives_the_runtime)
     ck_assert_int_eq(destroy(graph), GD_CUDA_SUCCESS);
     ck_assert_uint_eq(fake_driver_calls(NULL), calls + 1);
 }
-END_TEST
 
 /* Without user objects, or where they cannot be made, the code stays until the runtime ends. */
-START_TEST(code_stays_without_user_objects)
+LOOP_TEST(lifetime, code_stays_without_user_objects, 4)
 {
     static const char *const missing[] = {"cuUserObjectCreate", "cuGraphRetainUserObject"};
     griddep_graph *graph = NULL;
@@ -195,10 +194,9 @@ START_TEST(code_stays_without_user_objects)
     ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 1);
     nothing_is_left();
 }
-END_TEST
 
 /* A capture that forbids unsafe calls in all threads goes on when the library ends something. */
-START_TEST(ends_do_not_spoil_captures)
+TEST(lifetime, ends_do_not_spoil_captures)
 {
     const gd_driver *driver = runtime->driver;
     gd_CUstreamCaptureStatus status = GD_CU_STREAM_CAPTURE_STATUS_NONE;
@@ -223,7 +221,6 @@ START_TEST(ends_do_not_spoil_captures)
     griddep_runtime_close(runtime);
     nothing_is_left();
 }
-END_TEST
 
 /* ---- chains with lanes ---- */
 
@@ -244,7 +241,7 @@ static griddep_chain *make_lanes(void)
 
 /* Whatever call of a run fails, each lane that was made to wait for the caller's stream is joined
  * to it again. */
-START_TEST(a_failed_run_joins_its_lanes)
+LOOP_TEST(lifetime, a_failed_run_joins_its_lanes, 6)
 {
     static const struct {
         const char *symbol;
@@ -271,13 +268,12 @@ START_TEST(a_failed_run_joins_its_lanes)
     griddep_runtime_close(runtime);
     nothing_is_left();
 }
-END_TEST
 
 /* ---- graphs ---- */
 
 /* Kernels of graphs in an adopted graph are held: the driver does not tell them, so all that is
  * loaded is. */
-START_TEST(inner_graphs_of_adopted_ones_hold_modules)
+TEST(lifetime, inner_graphs_of_adopted_ones_hold_modules)
 {
     griddep_graph *child = NULL, *adopted = NULL;
     gd_CUgraph outer = NULL;
@@ -310,13 +306,12 @@ START_TEST(inner_graphs_of_adopted_ones_hold_modules)
     nothing_is_left();
     dlclose(library);
 }
-END_TEST
 
 /* ---- parameters ---- */
 
 /* Parameters that the driver knows and the PTX does not are the driver's; the PTX's keep their
  * names. */
-START_TEST(more_parameters_to_the_driver)
+TEST(lifetime, more_parameters_to_the_driver)
 {
     static const char text[] =
         "// fake-more-parameters: 2\n.version 8.0\n.target sm_90\n.address_size 64\n"
@@ -346,22 +341,8 @@ START_TEST(more_parameters_to_the_driver)
     griddep_runtime_close(runtime);
     nothing_is_left();
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("lifetime");
-    TCase *tests = tcase_create("lifetime");
-
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, a_capture_holds_modules);
-    tcase_add_test(tests, a_foreign_capture_holds_modules);
-    tcase_add_test(tests, a_capture_outlives_the_runtime);
-    tcase_add_loop_test(tests, code_stays_without_user_objects, 0, 4);
-    tcase_add_test(tests, ends_do_not_spoil_captures);
-    tcase_add_loop_test(tests, a_failed_run_joins_its_lanes, 0, 6);
-    tcase_add_test(tests, inner_graphs_of_adopted_ones_hold_modules);
-    tcase_add_test(tests, more_parameters_to_the_driver);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_suite(make_suite("lifetime"));
 }

@@ -74,7 +74,9 @@ static load open_in_child(void)
     return seen;
 }
 
-START_TEST(opening_touches_little)
+TEST_GROUP(load, NULL, NULL);
+
+TEST(load, opening_touches_little)
 {
     const load seen = open_in_child();
 
@@ -83,10 +85,9 @@ START_TEST(opening_touches_little)
     ck_assert_msg(SANITIZED || (seen.written > 0 && seen.written < WRITTEN),
                   "%lu bytes stay writable", (unsigned long)seen.written);
 }
-END_TEST
 
 /* That the driver would be seen. */
-START_TEST(runtime_opens_the_driver)
+TEST(load, runtime_opens_the_driver)
 {
     griddep_runtime *runtime = NULL;
     griddep_error error;
@@ -110,7 +111,6 @@ START_TEST(runtime_opens_the_driver)
     dl_iterate_phdr(look, &seen);
     ck_assert_int_eq(seen.driver, 1); /* one that was started stays: others may use it */
 }
-END_TEST
 
 static long get_resident(void)
 {
@@ -123,7 +123,7 @@ static long get_resident(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-START_TEST(openings_leave_nothing)
+TEST(load, openings_leave_nothing)
 {
     long before = 0;
 
@@ -143,7 +143,6 @@ START_TEST(openings_leave_nothing)
     ck_assert_msg(SANITIZED || after - before < GROWTH, "%ld KiB more after %d openings",
                   after - before, OPENINGS);
 }
-END_TEST
 
 int main(int count, char **arguments)
 {
@@ -156,12 +155,5 @@ int main(int count, char **arguments)
         return 99;
     }
     unsetenv("GRIDDEP_DRIVER");
-    Suite *suite = suite_create("load");
-    TCase *tcase = tcase_create("load");
-
-    tcase_add_test(tcase, opening_touches_little);
-    tcase_add_test(tcase, runtime_opens_the_driver);
-    tcase_add_test(tcase, openings_leave_nothing);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
+    return run_suite(make_suite("load"));
 }

@@ -76,7 +76,9 @@ static void keep(void *user, int32_t level, const char *message)
     snprintf(logged, sizeof logged, "%s", message);
 }
 
-START_TEST(messages_have_a_point)
+TEST_GROUP(comma, setup, NULL);
+
+TEST(comma, messages_have_a_point)
 {
     const gd_log log = {keep, NULL, GRIDDEP_LOG_WARNING};
     gd_text text = {0};
@@ -90,9 +92,8 @@ START_TEST(messages_have_a_point)
     ck_assert_str_eq(logged, "2.5");
     ck_assert(has_comma()); /* the program's numbers are its own */
 }
-END_TEST
 
-START_TEST(a_condition_tells_its_value)
+TEST(comma, a_condition_tells_its_value)
 {
     static const char source[] = "// requires: temperature >= 0\n"
                                  ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -109,9 +110,8 @@ START_TEST(a_condition_tells_its_value)
     ck_assert_str_eq(error.text, "kernel kernel needs temperature >= 0 (temperature is -0.5)");
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(numbers_of_ptx_are_read_with_a_point)
+TEST(comma, numbers_of_ptx_are_read_with_a_point)
 {
     const double expected = 12.5;
     bool is_single;
@@ -120,20 +120,6 @@ START_TEST(numbers_of_ptx_are_read_with_a_point)
     memcpy(&bits, &expected, sizeof bits);
     ck_assert_uint_eq(gd_ptx_float_read("12.5", 4, &is_single), bits);
     ck_assert_uint_eq(gd_ptx_float_read("125.0e-1", 8, &is_single), bits);
-}
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *suite = suite_create("locale");
-    TCase *tests = tcase_create("comma");
-
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, messages_have_a_point);
-    tcase_add_test(tests, a_condition_tells_its_value);
-    tcase_add_test(tests, numbers_of_ptx_are_read_with_a_point);
-    suite_add_tcase(suite, tests);
-    return suite;
 }
 
 int main(void)
@@ -151,5 +137,5 @@ int main(void)
         return SKIPPED;
 #endif
     }
-    return run_suite(make_suite());
+    return run_suite(make_suite("locale"));
 }

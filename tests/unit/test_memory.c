@@ -73,7 +73,9 @@ static void expect_words(uint64_t address, uint32_t first, uint32_t step)
     }
 }
 
-START_TEST(copies_follow_one_another)
+TEST_GROUP(memory, setup, teardown);
+
+TEST(memory, copies_follow_one_another)
 {
     uint32_t *pinned = NULL;
     void *room = NULL;
@@ -104,9 +106,8 @@ START_TEST(copies_follow_one_another)
     ck_status(griddep_memory_copy_async(runtime, a, b, BYTES + 1, stream, &error),
               GRIDDEP_ERROR_DRIVER);
 }
-END_TEST
 
-START_TEST(fills_have_elements)
+TEST(memory, fills_have_elements)
 {
     ck_good(griddep_memory_fill_async(runtime, a, 0x01020304, 4, WORDS, stream, &error));
     expect_words(a, 0x01020304, 0);
@@ -126,11 +127,10 @@ START_TEST(fills_have_elements)
     ck_status(griddep_memory_fill_async(runtime, a, 7, 4, UINT64_MAX / 2, stream, &error),
               GRIDDEP_ERROR_ARGUMENT);
 }
-END_TEST
 
 /* ---- pinned memory ---- */
 
-START_TEST(pinned_memory_is_refused_by_name)
+TEST(memory, pinned_memory_is_refused_by_name)
 {
     static char own[8192];
     void *room = NULL;
@@ -143,7 +143,6 @@ START_TEST(pinned_memory_is_refused_by_name)
     ck_status(griddep_host_allocate(runtime, 8, 0, &room, &error), GRIDDEP_ERROR_MEMORY);
     ck_says("pinned");
 }
-END_TEST
 
 typedef struct gate {
     sem_t opened;
@@ -163,7 +162,7 @@ static void *open_later(void *user)
 }
 
 /* A copy that cannot begin yet uses the memory: its end waits for the copy. */
-START_TEST(pinned_memory_stays_until_copies_are_over)
+TEST(memory, pinned_memory_stays_until_copies_are_over)
 {
     void *room = NULL;
     gate held;
@@ -182,11 +181,10 @@ START_TEST(pinned_memory_stays_until_copies_are_over)
     expect_words(a, 11, 2);
     sem_destroy(&held.opened);
 }
-END_TEST
 
 /* ---- streams ---- */
 
-START_TEST(streams_have_options)
+TEST(memory, streams_have_options)
 {
     griddep_stream_options options = {.size = sizeof options, .flags = GRIDDEP_STREAM_BLOCKING};
     griddep_stream_info info = {.size = sizeof info};
@@ -219,11 +217,10 @@ START_TEST(streams_have_options)
     ck_assert_uint_eq(info.flags, 0);
     ck_good(griddep_stream_destroy(runtime, made, &error));
 }
-END_TEST
 
 /* ---- devices ---- */
 
-START_TEST(devices_are_told)
+TEST(memory, devices_are_told)
 {
     const char *driver = getenv("EMULATED_DRIVER");
     griddep_device_info info = {.size = sizeof info};
@@ -240,10 +237,9 @@ START_TEST(devices_are_told)
     ck_status(griddep_device_get_info("/no/driver", 0, &info, &error), GRIDDEP_ERROR_NO_DRIVER);
     ck_status(griddep_device_get_info(driver, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
 }
-END_TEST
 
 /* One text on two devices. */
-START_TEST(runtimes_of_several_devices)
+TEST(memory, runtimes_of_several_devices)
 {
     griddep_runtime *other;
     griddep_module *modules[2] = {NULL, NULL};
@@ -260,21 +256,8 @@ START_TEST(runtimes_of_several_devices)
     griddep_module_unload(modules[1]);
     griddep_runtime_close(other);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("memory");
-    TCase *cases = tcase_create("memory");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, copies_follow_one_another);
-    tcase_add_test(cases, fills_have_elements);
-    tcase_add_test(cases, pinned_memory_is_refused_by_name);
-    tcase_add_test(cases, pinned_memory_stays_until_copies_are_over);
-    tcase_add_test(cases, streams_have_options);
-    tcase_add_test(cases, devices_are_told);
-    tcase_add_test(cases, runtimes_of_several_devices);
-    suite_add_tcase(suite, cases);
-    return run_suite(suite);
+    return run_suite(make_suite("memory"));
 }

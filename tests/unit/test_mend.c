@@ -135,7 +135,9 @@ static void compare_edit(const griddep_findings *findings, uint32_t index, const
     ck_assert_uint_eq(offset_of(text->text, edit.end_line, edit.end_column), text->to);
 }
 
-START_TEST(finding_is_whole)
+TEST_GROUP(findings, clear_error, NULL);
+
+LOOP_TEST(findings, finding_is_whole, COUNT(cases))
 {
     const mend_case *want = &cases[_i];
     marked text = read_marks(want->text);
@@ -164,10 +166,9 @@ START_TEST(finding_is_whole)
     }
     griddep_findings_destroy(findings);
 }
-END_TEST
 
 /* An opcode is one thing with its modifiers; what is put in is an empty part. */
-START_TEST(ends)
+TEST(findings, ends)
 {
     const char *text = ENTRY ".reg .u64 %rd;\n.reg .f32 %f;\nld.param.u64 %rd, [x];\n"
                              "st.global.f32 [%rd], %f;\ngriddepcontrol.wait;\nret;\n}\n";
@@ -185,9 +186,8 @@ START_TEST(ends)
     ck_assert(found);
     griddep_findings_destroy(findings);
 }
-END_TEST
 
-START_TEST(missing_semicolon)
+TEST(findings, missing_semicolon)
 {
     const char *text = ENTRY ".reg .u32 %r;\nmov.u32 %r, 1\nret;\n}\n";
     griddep_findings *findings = check_text(text);
@@ -205,11 +205,10 @@ START_TEST(missing_semicolon)
     ck_assert_int_eq(edit.column, edit.end_column);
     griddep_findings_destroy(findings);
 }
-END_TEST
 
 /* .version is raised for sure, and .target for griddepcontrol, which no older chip has; the chips
  * that another text is for are its author's to choose. */
-START_TEST(head)
+TEST(findings, head)
 {
     const char *text =
         ".version 7.0\n.target sm_80\n.entry k()\n{\ngriddepcontrol.wait;\nret;\n}\n";
@@ -231,7 +230,6 @@ START_TEST(head)
     ck_assert_uint_eq(seen, 2);
     griddep_findings_destroy(findings);
 }
-END_TEST
 
 static const struct {
     const char *text, *file;
@@ -247,7 +245,7 @@ static const struct {
     {ENTRY ".loc 3 7 3\nbad;\n}\n.file 1 \"a.cu\"\n", NULL, 0},
 };
 
-START_TEST(source_lines)
+LOOP_TEST(findings, source_lines, COUNT(sources))
 {
     griddep_findings *findings = check_text(sources[_i].text);
     griddep_finding finding = get(findings, 0);
@@ -260,9 +258,8 @@ START_TEST(source_lines)
         ck_assert_ptr_null(finding.source_file);
     griddep_findings_destroy(findings);
 }
-END_TEST
 
-START_TEST(bad_calls)
+TEST(findings, bad_calls)
 {
     griddep_findings *findings = check_text(ENTRY "mvo.u32 %r1, 1;\n}\n");
     griddep_edit edit = {.size = sizeof edit};
@@ -285,21 +282,8 @@ START_TEST(bad_calls)
     ck_assert_int_eq(griddep_findings_get_edit(NULL, 0, 0, &edit, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_findings_destroy(findings);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("mend");
-    TCase *group = tcase_create("findings");
-
-    tcase_add_checked_fixture(group, clear_error, NULL);
-    tcase_add_loop_test(group, finding_is_whole, 0, COUNT(cases));
-    tcase_add_test(group, ends);
-    tcase_add_test(group, missing_semicolon);
-    tcase_add_test(group, head);
-    tcase_add_loop_test(group, source_lines, 0, COUNT(sources));
-    tcase_add_test(group, bad_calls);
-    suite_add_tcase(suite, group);
-
-    return run_suite(suite);
+    return run_suite(make_suite("mend"));
 }

@@ -185,9 +185,11 @@ static bool takes_chip(const line *one, int32_t version, const char *chip)
     return has_chip(one, chip);
 }
 
+TEST_GROUP(needs, setup, teardown);
+
 /* Each chip that PTX ISA 9.0 or 6.3 has, from sm_20 on. sm_101 is another name of sm_110, and ptxas
  * of CUDA 13 was asked. */
-START_TEST(targets_are_those_of_ptxas)
+TEST(needs, targets_are_those_of_ptxas)
 {
     int asked = 0;
 
@@ -202,7 +204,6 @@ START_TEST(targets_are_those_of_ptxas)
     }
     ck_assert_int_gt(asked, runs_all_rounds() ? 40000 : 8000);
 }
-END_TEST
 
 static int32_t version_before(int32_t version)
 {
@@ -225,7 +226,7 @@ static bool takes_version(const line *one, int32_t version, const char *chip)
 }
 
 /* At the first target of each instruction: its version, and the one before. */
-START_TEST(versions_are_those_of_ptxas)
+TEST(needs, versions_are_those_of_ptxas)
 {
     int asked = 0;
 
@@ -238,11 +239,10 @@ START_TEST(versions_are_those_of_ptxas)
     }
     ck_assert_int_gt(asked, line_count);
 }
-END_TEST
 
 /* ---- what a tool asks ---- */
 
-START_TEST(needs_of_single_instructions)
+TEST(needs, needs_of_single_instructions)
 {
     static const struct {
         gd_op op;
@@ -268,18 +268,8 @@ START_TEST(needs_of_single_instructions)
         ck_assert_uint_eq(need.target, cases[i].need.target);
     }
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("needs");
-    TCase *tests = tcase_create("needs");
-
-    tcase_set_timeout(tests, 1800);
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, targets_are_those_of_ptxas);
-    tcase_add_test(tests, versions_are_those_of_ptxas);
-    tcase_add_test(tests, needs_of_single_instructions);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_suite(make_suite("needs"));
 }

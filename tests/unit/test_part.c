@@ -92,8 +92,10 @@ static uint32_t run_count(griddep_runtime *runtime, griddep_module *module)
 
 /* ---- parts ---- */
 
+TEST_GROUP(part, NULL, NULL);
+
 /* The emulated device has 132 multiprocessors here. */
-START_TEST(parts_do_not_overlap)
+TEST(part, parts_do_not_overlap)
 {
     griddep_runtime *first = NULL, *second = NULL, *rest = NULL;
     griddep_module *module = NULL, *here[2] = {NULL, NULL};
@@ -120,9 +122,8 @@ START_TEST(parts_do_not_overlap)
     griddep_runtime_close(first);
     griddep_runtime_close(second);
 }
-END_TEST
 
-START_TEST(parts_are_refused_by_name)
+TEST(part, parts_are_refused_by_name)
 {
     griddep_runtime *runtime = NULL;
 
@@ -143,9 +144,8 @@ START_TEST(parts_are_refused_by_name)
     ck_says("(driver API 12.4), which fake (API 12.3) lacks");
     ck_assert_ptr_null(runtime);
 }
-END_TEST
 
-START_TEST(parts_may_fail_at_each_step)
+TEST(part, parts_may_fail_at_each_step)
 {
     static const char *const calls[] = {"cuDeviceGetDevResource", "cuDevSmResourceSplitByCount",
                                         "cuDevResourceGenerateDesc", "cuGreenCtxCreate",
@@ -173,10 +173,9 @@ START_TEST(parts_may_fail_at_each_step)
             griddep_runtime_close(runtime);
     }
 }
-END_TEST
 
 /* What fits beside what is asked of the part. */
-START_TEST(room_is_that_of_the_part)
+TEST(part, room_is_that_of_the_part)
 {
     const griddep_launch_config all = {.size = sizeof all, .grid = {132}, .block = {1024}};
     griddep_explanation *explanation = NULL;
@@ -209,11 +208,10 @@ START_TEST(room_is_that_of_the_part)
     ck_assert_int_eq(one_wave[0], 1);
     ck_assert_int_eq(one_wave[1], 0); /* 132 blocks are 5 waves on 16 multiprocessors */
 }
-END_TEST
 
 /* ---- modules of several runtimes ---- */
 
-START_TEST(a_library_is_loaded_once)
+TEST(part, a_library_is_loaded_once)
 {
     griddep_runtime *runtime = NULL, *part = NULL;
     griddep_module *module = NULL, *shared = NULL, *again = NULL;
@@ -253,9 +251,8 @@ START_TEST(a_library_is_loaded_once)
     ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 0);
     griddep_runtime_close(part);
 }
-END_TEST
 
-START_TEST(a_library_on_two_devices)
+TEST(part, a_library_on_two_devices)
 {
     griddep_runtime *runtimes[2] = {NULL, NULL};
     griddep_module *module = NULL, *shared = NULL;
@@ -277,9 +274,8 @@ START_TEST(a_library_on_two_devices)
     griddep_module_unload(shared);
     griddep_runtime_close(runtimes[0]);
 }
-END_TEST
 
-START_TEST(sharing_is_refused_by_name)
+TEST(part, sharing_is_refused_by_name)
 {
     static const char wrong[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                 ".visible .entry k()\n{\n    nonsense;\n    ret;\n}\n";
@@ -303,9 +299,8 @@ START_TEST(sharing_is_refused_by_name)
     griddep_module_unload(module);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
-START_TEST(sharing_may_fail_at_each_step)
+TEST(part, sharing_may_fail_at_each_step)
 {
     griddep_runtime *runtime = NULL, *part = NULL;
     griddep_module *module = NULL, *shared = NULL;
@@ -341,11 +336,10 @@ START_TEST(sharing_may_fail_at_each_step)
     griddep_runtime_close(part);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
 /* ---- variables ---- */
 
-START_TEST(variables_are_found_by_name)
+TEST(part, variables_are_found_by_name)
 {
     griddep_runtime *runtime = NULL;
     griddep_module *module = NULL;
@@ -390,22 +384,8 @@ START_TEST(variables_are_found_by_name)
     griddep_module_unload(module);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("part");
-    TCase *cases = tcase_create("part");
-
-    tcase_add_test(cases, parts_do_not_overlap);
-    tcase_add_test(cases, parts_are_refused_by_name);
-    tcase_add_test(cases, parts_may_fail_at_each_step);
-    tcase_add_test(cases, room_is_that_of_the_part);
-    tcase_add_test(cases, a_library_is_loaded_once);
-    tcase_add_test(cases, a_library_on_two_devices);
-    tcase_add_test(cases, sharing_is_refused_by_name);
-    tcase_add_test(cases, sharing_may_fail_at_each_step);
-    tcase_add_test(cases, variables_are_found_by_name);
-    suite_add_tcase(suite, cases);
-    return run_suite(suite);
+    return run_suite(make_suite("part"));
 }

@@ -104,6 +104,8 @@ static const token_case token_cases[] = {
     {"@!p|q,[a+-4]", "@!n|n,[n+-i]"},
 };
 
+#define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
+
 static char letter_of(uint32_t kind)
 {
     static const char letters[] = "EndifsB";
@@ -111,7 +113,16 @@ static char letter_of(uint32_t kind)
     return kind < sizeof letters - 1 ? letters[kind] : (char)kind;
 }
 
-START_TEST(tokens_have_the_right_kinds)
+TEST_GROUP(tokens, clear_error, NULL);
+TEST_GROUP(operations, clear_error, NULL);
+TEST_GROUP(golden, clear_error, NULL);
+TEST_GROUP(messages, clear_error, NULL);
+TEST_GROUP(traits, clear_error, NULL);
+TEST_GROUP(public, clear_error, NULL);
+TEST_GROUP(hostile, clear_error, NULL);
+TEST_GROUP(memory, clear_error, NULL);
+
+LOOP_TEST(tokens, tokens_have_the_right_kinds, COUNT(token_cases))
 {
     const token_case *item = &token_cases[_i];
     size_t length = strlen(item->text);
@@ -133,9 +144,8 @@ START_TEST(tokens_have_the_right_kinds)
     gd_ptx_tokens_free(&tokens);
     free(text);
 }
-END_TEST
 
-START_TEST(tokens_know_their_lines)
+TEST(tokens, tokens_know_their_lines)
 {
     static const char text[] = "a\n/* \n */ b \"x\ny\" c\r\n\n  d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
     static const int32_t expected[][2] = {{1, 1}, {3, 5}, {3, 7}, {4, 4}, {6, 3}};
@@ -154,7 +164,6 @@ START_TEST(tokens_know_their_lines)
     }
     gd_ptx_tokens_free(&tokens);
 }
-END_TEST
 
 typedef struct float_case {
     const char *text;
@@ -176,7 +185,7 @@ static const float_case float_cases[] = {
     {"0d3FF8000000000000", 1.5},
 };
 
-START_TEST(floats_are_rounded_correctly)
+LOOP_TEST(tokens, floats_are_rounded_correctly, COUNT(float_cases))
 {
     const float_case *item = &float_cases[_i];
     bool single;
@@ -188,9 +197,8 @@ START_TEST(floats_are_rounded_correctly)
     ck_assert_msg(value == item->value, "%s: %.17g, expected %.17g", item->text, value,
                   item->value);
 }
-END_TEST
 
-START_TEST(a_long_decimal_keeps_its_last_digit)
+TEST(tokens, a_long_decimal_keeps_its_last_digit)
 {
     /* Halfway between two doubles, and one digit at the far end that decides. */
     static const char halfway[] = "9007199254740993.";
@@ -205,11 +213,10 @@ START_TEST(a_long_decimal_keeps_its_last_digit)
     memcpy(&value, &bits, sizeof value);
     ck_assert_double_eq(value, 9007199254740994.0);
 }
-END_TEST
 
 /* ---- ops.def ---- */
 
-START_TEST(operations_are_ordered_and_found)
+TEST(operations, operations_are_ordered_and_found)
 {
     for (unsigned op = 1; op < GD_OP_COUNT; op++) {
         ck_assert_msg(strcmp(gd_ops[op - 1].name, gd_ops[op].name) < 0, "%s stands behind %s",
@@ -220,9 +227,8 @@ START_TEST(operations_are_ordered_and_found)
     ck_assert_uint_eq(gd_op_find("ad", 2), GD_OP_UNKNOWN);
     ck_assert_uint_eq(gd_op_find("zzz", 3), GD_OP_UNKNOWN);
 }
-END_TEST
 
-START_TEST(operations_take_the_longest_name)
+TEST(operations, operations_take_the_longest_name)
 {
     static const struct {
         const char *base, *modifiers;
@@ -245,7 +251,6 @@ START_TEST(operations_take_the_longest_name)
                           cases[i].op);
     }
 }
-END_TEST
 
 /* ---- golden files ---- */
 
@@ -514,11 +519,10 @@ static void compare_golden(const char *path, const char *text, size_t bytes)
     griddep_ptx_destroy(ptx);
 }
 
-START_TEST(golden_files_parse_as_expected)
+TEST(golden, golden_files_parse_as_expected)
 {
     each_golden(compare_golden);
 }
-END_TEST
 
 /* Each statement's tokens lie within its function's and do not overlap its neighbours'. */
 static void check_ranges(const gd_ptx_module *module)
@@ -555,11 +559,10 @@ static void check_round_trip(const char *path, const char *text, size_t bytes)
     free(buffer);
 }
 
-START_TEST(golden_files_print_to_the_byte)
+TEST(golden, golden_files_print_to_the_byte)
 {
     each_golden(check_round_trip);
 }
-END_TEST
 
 /* ---- messages ---- */
 
@@ -633,23 +636,21 @@ static const wrong_case wrong_cases[] = {
     {HEAD ".entry k(.param .b8 x[1048577]) { }", 4, 30, "(GD_PTX_LIMIT_PARAMETER_BYTES)"},
 };
 
-START_TEST(errors_tell_what_was_found_and_expected)
+LOOP_TEST(messages, errors_tell_what_was_found_and_expected, COUNT(wrong_cases))
 {
     const wrong_case *item = &wrong_cases[_i];
 
     check_wrong(item->text, item->line, item->column, item->words);
 }
-END_TEST
 
-START_TEST(errors_quote_the_line)
+TEST(messages, errors_quote_the_line)
 {
     check_wrong(BODY("\tadd.s32 %r1 %r2;"), 5, 14, "test:5:14: found '%r2', expected ',' or ';'\n");
     ck_assert_ptr_nonnull(strstr(error.text, "5 | \tadd.s32 %r1 %r2;\n"));
     ck_assert_ptr_nonnull(strstr(error.text, "| \t            ^"));
 }
-END_TEST
 
-START_TEST(all_errors_are_kept_in_order)
+TEST(messages, all_errors_are_kept_in_order)
 {
     static const char text[] = HEAD ".entry k() {\n bad 1 2;\n ok.s32 a, b;\n worse [;\n}\n.global "
                                     ".u32 = 3;\n.entry l() { 0x }\n";
@@ -667,9 +668,8 @@ START_TEST(all_errors_are_kept_in_order)
     ck_assert_uint_eq(ptx->module.instruction_count, 1);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(the_first_errors_are_kept)
+TEST(messages, the_first_errors_are_kept)
 {
     gd_ptx_diagnostics diagnostics = {0};
 
@@ -682,7 +682,6 @@ START_TEST(the_first_errors_are_kept)
         ck_assert_uint_eq(strtoul(diagnostics.list[i].text, NULL, 10), i + 1);
     }
 }
-END_TEST
 
 /* ---- traits ---- */
 
@@ -841,7 +840,7 @@ static const trait_case trait_cases[] = {
      "call odd;", W | C},
 };
 
-START_TEST(traits_follow_the_paths)
+LOOP_TEST(traits, traits_follow_the_paths, COUNT(trait_cases))
 {
     const trait_case *item = &trait_cases[_i];
     char text[2048];
@@ -859,7 +858,6 @@ START_TEST(traits_follow_the_paths)
                   item->traits | GRIDDEP_TRAIT_KNOWN, text);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* Texts of one instruction a line, the entry's first one on line 1, and the path in words. */
 static const struct {
@@ -902,7 +900,7 @@ static const struct {
      "line 6 branches to line 8, line 8 waits under a predicate only, line 9 leaves by ret"},
 };
 
-START_TEST(dry_paths_are_told)
+LOOP_TEST(traits, dry_paths_are_told, sizeof path_cases / sizeof path_cases[0])
 {
     char text[2048];
     gd_text words = {0};
@@ -922,9 +920,8 @@ START_TEST(dry_paths_are_told)
     gd_dry_search_destroy(search);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(long_chains_of_calls_take_linear_time)
+TEST(traits, long_chains_of_calls_take_linear_time)
 {
     enum { LENGTH = 20000 };
     gd_text text = {0};
@@ -941,7 +938,6 @@ START_TEST(long_chains_of_calls_take_linear_time)
     griddep_ptx_destroy(ptx);
     gd_text_free(&text);
 }
-END_TEST
 
 /* ---- the public functions ---- */
 
@@ -958,7 +954,7 @@ static const char entries[] = HEAD ".extern .entry outside;\n"
                                    "}\n"
                                    ".entry second { ret; }\n";
 
-START_TEST(info_tells_about_the_module)
+TEST(public, info_tells_about_the_module)
 {
     griddep_ptx *ptx = parse(entries);
     griddep_ptx_info info = {.size = sizeof info};
@@ -973,9 +969,8 @@ START_TEST(info_tells_about_the_module)
     ck_assert_uint_eq(info.function_count, 1);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(info_tells_about_targets)
+TEST(public, info_tells_about_targets)
 {
     static const struct {
         const char *line, *target;
@@ -1001,9 +996,8 @@ START_TEST(info_tells_about_targets)
         griddep_ptx_destroy(ptx);
     }
 }
-END_TEST
 
-START_TEST(info_tells_about_entries)
+TEST(public, info_tells_about_entries)
 {
     griddep_ptx *ptx = parse(entries);
     griddep_ptx_entry_info info = {.size = sizeof info};
@@ -1041,9 +1035,8 @@ START_TEST(info_tells_about_entries)
     ck_assert_uint_eq(index, 7);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(info_tells_about_parameters)
+TEST(public, info_tells_about_parameters)
 {
     static const struct {
         const char *name, *type;
@@ -1070,9 +1063,8 @@ START_TEST(info_tells_about_parameters)
     ck_assert_str_eq(info.name, "d");
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(bad_arguments_are_refused)
+TEST(public, bad_arguments_are_refused)
 {
     griddep_ptx *ptx = NULL;
     griddep_ptx_info info = {.size = sizeof info};
@@ -1104,9 +1096,8 @@ START_TEST(bad_arguments_are_refused)
     ck_assert_int_eq(griddep_ptx_get_parameter(NULL, 0, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(print_follows_its_convention)
+TEST(public, print_follows_its_convention)
 {
     static const char text[] = HEAD "// end";
     griddep_ptx *ptx = NULL;
@@ -1126,7 +1117,6 @@ START_TEST(print_follows_its_convention)
     ck_assert_int_eq(griddep_ptx_print(NULL, buffer, 9, &bytes, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* ---- hostile text ---- */
 
@@ -1158,11 +1148,10 @@ static void truncate_everywhere(const char *path, const char *text, size_t bytes
     (void)path;
 }
 
-START_TEST(truncated_texts_are_refused_or_parsed)
+TEST(hostile, truncated_texts_are_refused_or_parsed)
 {
     each_golden(truncate_everywhere);
 }
-END_TEST
 
 static uint32_t next_random(uint32_t *state)
 {
@@ -1196,11 +1185,10 @@ static void damage(const char *path, const char *text, size_t bytes)
     (void)path;
 }
 
-START_TEST(damaged_texts_are_refused_or_parsed)
+TEST(hostile, damaged_texts_are_refused_or_parsed)
 {
     each_golden(damage);
 }
-END_TEST
 
 /* HEAD, then `before`, `count` times `open`, then `after`. */
 static char *repeated(const char *before, const char *open, size_t count, const char *after)
@@ -1226,7 +1214,7 @@ static const struct {
     {".entry k", "(", ""},
 };
 
-START_TEST(deep_nesting_names_its_limit)
+LOOP_TEST(hostile, deep_nesting_names_its_limit, COUNT(deep_cases))
 {
     char *text =
         repeated(deep_cases[_i].before, deep_cases[_i].open, 1000000, deep_cases[_i].after);
@@ -1240,9 +1228,8 @@ START_TEST(deep_nesting_names_its_limit)
                   "%s", error.text);
     free(text);
 }
-END_TEST
 
-START_TEST(nesting_up_to_the_limit_is_parsed)
+TEST(hostile, nesting_up_to_the_limit_is_parsed)
 {
     char *open = repeated(".entry k() ", "{", GD_PTX_LIMIT_DEPTH, "");
     gd_text text = {0};
@@ -1256,9 +1243,8 @@ START_TEST(nesting_up_to_the_limit_is_parsed)
     gd_text_free(&text);
     free(open);
 }
-END_TEST
 
-START_TEST(long_lists_are_parsed)
+TEST(hostile, long_lists_are_parsed)
 {
     enum { COUNT = 100000 };
     static const struct {
@@ -1281,9 +1267,8 @@ START_TEST(long_lists_are_parsed)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(limits_name_themselves)
+TEST(hostile, limits_name_themselves)
 {
     char *text = repeated(".entry k() { x", ".y", GD_PTX_LIMIT_MODIFIERS + 1, "; }");
     check_wrong(text, 4, 15 + 2 * GD_PTX_LIMIT_MODIFIERS, "GD_PTX_LIMIT_MODIFIERS");
@@ -1292,9 +1277,8 @@ START_TEST(limits_name_themselves)
     check_wrong(text, 4, 1, "GD_PTX_LIMIT_TOKEN_BYTES");
     free(text);
 }
-END_TEST
 
-START_TEST(zero_bytes_may_stand_at_the_end_only)
+TEST(hostile, zero_bytes_may_stand_at_the_end_only)
 {
     static const char inside[] = HEAD "\0.entry k() { }";
     static const char comment[] = HEAD "// a\0b\n";
@@ -1314,7 +1298,6 @@ START_TEST(zero_bytes_may_stand_at_the_end_only)
     ck_assert_int_eq(griddep_ptx_parse(two, sizeof two, NULL, &ptx, &error), GRIDDEP_ERROR_SYNTAX);
     ck_assert_ptr_null(ptx);
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -1339,13 +1322,12 @@ static void starve(const char *path, const char *text, size_t bytes)
     ck_assert_int_gt(n, 15);
 }
 
-START_TEST(each_allocation_may_fail)
+TEST(memory, each_allocation_may_fail)
 {
     each_golden(starve);
 }
-END_TEST
 
-START_TEST(a_report_survives_a_failing_allocation)
+TEST(memory, a_report_survives_a_failing_allocation)
 {
     static const char text[] = HEAD ".entry k() { add }";
 
@@ -1362,75 +1344,8 @@ START_TEST(a_report_survives_a_failing_allocation)
             break;
     }
 }
-END_TEST
-
-#define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
-
-static TCase *make_case(Suite *suite, const char *name)
-{
-    TCase *tests = tcase_create(name);
-
-    tcase_add_checked_fixture(tests, clear_error, NULL);
-    suite_add_tcase(suite, tests);
-    return tests;
-}
-
-static void add_text_tests(Suite *suite)
-{
-    TCase *tests = make_case(suite, "tokens");
-    tcase_add_loop_test(tests, tokens_have_the_right_kinds, 0, COUNT(token_cases));
-    tcase_add_test(tests, tokens_know_their_lines);
-    tcase_add_loop_test(tests, floats_are_rounded_correctly, 0, COUNT(float_cases));
-    tcase_add_test(tests, a_long_decimal_keeps_its_last_digit);
-    tests = make_case(suite, "operations");
-    tcase_add_test(tests, operations_are_ordered_and_found);
-    tcase_add_test(tests, operations_take_the_longest_name);
-    tests = make_case(suite, "golden");
-    tcase_add_test(tests, golden_files_parse_as_expected);
-    tcase_add_test(tests, golden_files_print_to_the_byte);
-    tests = make_case(suite, "messages");
-    tcase_add_loop_test(tests, errors_tell_what_was_found_and_expected, 0, COUNT(wrong_cases));
-    tcase_add_test(tests, errors_quote_the_line);
-    tcase_add_test(tests, all_errors_are_kept_in_order);
-    tcase_add_test(tests, the_first_errors_are_kept);
-}
-
-static void add_meaning_tests(Suite *suite)
-{
-    TCase *tests = make_case(suite, "traits");
-    tcase_add_loop_test(tests, traits_follow_the_paths, 0, COUNT(trait_cases));
-    tcase_add_loop_test(tests, dry_paths_are_told, 0, sizeof path_cases / sizeof path_cases[0]);
-    tcase_add_test(tests, long_chains_of_calls_take_linear_time);
-    tests = make_case(suite, "public");
-    tcase_add_test(tests, info_tells_about_the_module);
-    tcase_add_test(tests, info_tells_about_targets);
-    tcase_add_test(tests, info_tells_about_entries);
-    tcase_add_test(tests, info_tells_about_parameters);
-    tcase_add_test(tests, bad_arguments_are_refused);
-    tcase_add_test(tests, print_follows_its_convention);
-}
-
-static void add_hostile_tests(Suite *suite)
-{
-    TCase *tests = make_case(suite, "hostile");
-    tcase_add_test(tests, truncated_texts_are_refused_or_parsed);
-    tcase_add_test(tests, damaged_texts_are_refused_or_parsed);
-    tcase_add_loop_test(tests, deep_nesting_names_its_limit, 0, COUNT(deep_cases));
-    tcase_add_test(tests, nesting_up_to_the_limit_is_parsed);
-    tcase_add_test(tests, long_lists_are_parsed);
-    tcase_add_test(tests, limits_name_themselves);
-    tcase_add_test(tests, zero_bytes_may_stand_at_the_end_only);
-    tests = make_case(suite, "memory");
-    tcase_add_test(tests, each_allocation_may_fail);
-    tcase_add_test(tests, a_report_survives_a_failing_allocation);
-}
 
 int main(void)
 {
-    Suite *suite = suite_create("ptx");
-
-    add_text_tests(suite);
-    add_meaning_tests(suite);
-    add_hostile_tests(suite);
-    return run_suite(suite);
+    return run_suite(make_suite("ptx"));
 }

@@ -15,6 +15,8 @@
 #include "suite.h"
 #include "unit/fail_alloc.h"
 
+#define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
+
 static griddep_error error;
 static griddep_runtime *runtime;
 
@@ -190,7 +192,9 @@ static const struct {
     {"huge < 2^32", "huge < 2^32 (huge is 0xffffffffffffffff)"},
 };
 
-START_TEST(a_condition_means_what_it_says)
+TEST_GROUP(language, setup, teardown);
+
+LOOP_TEST(language, a_condition_means_what_it_says, COUNT(meanings))
 {
     griddep_ptx *ptx = parse_condition(meanings[_i].condition);
     char expected[512];
@@ -206,10 +210,9 @@ START_TEST(a_condition_means_what_it_says)
     }
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* What is wrong with one says nothing of the others. */
-START_TEST(each_condition_is_read_by_itself)
+TEST(language, each_condition_is_read_by_itself)
 {
     griddep_ptx *ptx = parse_condition("rows == 12\n//   rows == 1 &&\n//   zero == 0");
 
@@ -220,9 +223,8 @@ START_TEST(each_condition_is_read_by_itself)
     ck_assert_ptr_nonnull(strstr(first_wrong(ptx), "names nothing"));
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(not_a_number_differs_from_every_number)
+TEST(language, not_a_number_differs_from_every_number)
 {
     static const char *const conditions[] = {"factor >= 0", "factor <= 0", "factor == 0",
                                              "factor < 1",  "factor > 0",  NULL};
@@ -243,7 +245,6 @@ START_TEST(not_a_number_differs_from_every_number)
         GRIDDEP_OK);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* ---- what is wrong with them ---- */
 
@@ -308,7 +309,7 @@ static const struct {
     {"rows == 1 --", 12, ""},
 };
 
-START_TEST(a_mistake_is_told_with_its_place)
+LOOP_TEST(language, a_mistake_is_told_with_its_place, COUNT(mistakes))
 {
     static const char before[] = "// kernel: test\n// requires:\n//   ";
     griddep_ptx *ptx = parse_condition(mistakes[_i].condition);
@@ -333,7 +334,6 @@ START_TEST(a_mistake_is_told_with_its_place)
     ck_assert_ptr_nonnull(strstr(error.text, mistakes[_i].text));
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* One condition that is told to be too much. */
 static void check_limit(const char *condition, const char *name)
@@ -352,7 +352,7 @@ static char *repeat(char *text, const char *first, const char *again, int times)
     return text;
 }
 
-START_TEST(limits_are_told)
+TEST(language, limits_are_told)
 {
     char condition[24000], *end = condition;
 
@@ -368,10 +368,9 @@ START_TEST(limits_are_told)
         end += sprintf(end, " && rows != %d", i);
     check_limit(condition, "GD_REQUIRE_LIMIT_CONSTANTS");
 }
-END_TEST
 
 /* As much as there may be is read, and means what it says. */
-START_TEST(limits_can_be_reached)
+TEST(language, limits_can_be_reached)
 {
     char condition[24000];
     griddep_ptx *ptx = parse_condition(
@@ -398,7 +397,6 @@ START_TEST(limits_can_be_reached)
     ck_assert_int_eq(check_usual(ptx), GRIDDEP_OK);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* ---- fields ---- */
 
@@ -411,7 +409,9 @@ static const griddep_requirement_info *nth(const griddep_ptx *ptx, uint32_t entr
                                                                                        : NULL;
 }
 
-START_TEST(conditions_are_read_back)
+TEST_GROUP(fields, setup_error, NULL);
+
+TEST(fields, conditions_are_read_back)
 {
     griddep_ptx *ptx = parse("// kernel: test\r\n"
                              "// requires: rows >= 1 -- there is a row\r\n"
@@ -441,13 +441,12 @@ START_TEST(conditions_are_read_back)
     ck_assert_ptr_null(nth(ptx, 1, 0));
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 static const char two_entries[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                   ".visible .entry one(.param .u32 rows)\n{\nret;\n}\n"
                                   ".visible .entry two(.param .u32 columns)\n{\nret;\n}\n";
 
-START_TEST(each_entry_has_its_own)
+TEST(fields, each_entry_has_its_own)
 {
     char text[1024];
     griddep_ptx *ptx = NULL;
@@ -474,9 +473,8 @@ START_TEST(each_entry_has_its_own)
     ck_assert_ptr_nonnull(strstr(first_wrong(ptx), "entry two has no parameter \"rows\""));
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(a_text_without_the_field_has_none)
+TEST(fields, a_text_without_the_field_has_none)
 {
     static const char *const heads[] = {"",
                                         "// kernel: requires\n",
@@ -493,11 +491,10 @@ START_TEST(a_text_without_the_field_has_none)
         griddep_ptx_destroy(ptx);
     }
 }
-END_TEST
 
 /* A field with conditions that begins otherwise than a field does would be lost: it is an error,
  * and so is a line that would be its condition. */
-START_TEST(a_field_that_would_be_lost_is_wrong)
+TEST(fields, a_field_that_would_be_lost_is_wrong)
 {
     static const char *const heads[] = {
         "//requires: rows == 1\n",
@@ -558,11 +555,10 @@ START_TEST(a_field_that_would_be_lost_is_wrong)
         griddep_ptx_destroy(ptx);
     }
 }
-END_TEST
 
 /* So is a line that a field with conditions was meant to have, indented otherwise or behind an
  * empty line; a sentence behind the field is none. */
-START_TEST(a_line_that_would_be_lost_is_wrong)
+TEST(fields, a_line_that_would_be_lost_is_wrong)
 {
     static const struct {
         const char *head;
@@ -589,7 +585,6 @@ START_TEST(a_line_that_would_be_lost_is_wrong)
         griddep_ptx_destroy(ptx);
     }
 }
-END_TEST
 
 /* ---- extents ---- */
 
@@ -598,7 +593,7 @@ static const char extents[] = "// extent:\n"
                               "//   y: columns + rows * 1000000 * zero\n"
                               "//   huge: huge * 2\n";
 
-START_TEST(an_extent_is_told)
+TEST(fields, an_extent_is_told)
 {
     griddep_ptx *ptx = parse(extents);
     launch tried = usual();
@@ -630,10 +625,9 @@ START_TEST(an_extent_is_told)
     ck_assert_uint_eq(bytes, 0);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* What has no bytes overlaps nothing, wherever it is. */
-START_TEST(nothing_is_apart_from_everything)
+TEST(fields, nothing_is_apart_from_everything)
 {
     static const char *const conditions[] = {"apart(x, y)", "apart(y, x)"};
     launch tried = usual();
@@ -652,7 +646,6 @@ START_TEST(nothing_is_apart_from_everything)
         griddep_ptx_destroy(ptx);
     }
 }
-END_TEST
 
 static const struct {
     const char *line, *text;
@@ -678,7 +671,7 @@ static const struct {
     {"x: [rows]", "found '[', expected a name"},
 };
 
-START_TEST(a_wrong_extent_is_told)
+LOOP_TEST(fields, a_wrong_extent_is_told, COUNT(wrong_extents))
 {
     char head[256];
 
@@ -687,10 +680,9 @@ START_TEST(a_wrong_extent_is_told)
     ck_assert_msg(strstr(first_wrong(ptx), wrong_extents[_i].text), "%s", first_wrong(ptx));
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* Elements, and how many bytes they are. */
-START_TEST(an_extent_tells_its_elements)
+TEST(fields, an_extent_tells_its_elements)
 {
     static const struct {
         const char *extent, *element;
@@ -723,7 +715,6 @@ START_TEST(an_extent_tells_its_elements)
         griddep_ptx_destroy(ptx);
     }
 }
-END_TEST
 
 /* x has 49152 bytes, y 2048. */
 static const struct {
@@ -742,7 +733,7 @@ static const struct {
     {UINT64_MAX - 4095, UINT64_MAX - 4095 - 2048, true},
 };
 
-START_TEST(apart_looks_at_both_ends)
+LOOP_TEST(fields, apart_looks_at_both_ends, COUNT(places))
 {
     char head[512];
     launch tried = usual();
@@ -759,7 +750,6 @@ START_TEST(apart_looks_at_both_ends)
         ck_assert_ptr_nonnull(strstr(error.text, " with 49152 bytes, y is "));
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* ---- random conditions beside a direct computation ---- */
 
@@ -893,7 +883,7 @@ static computed random_truth(writer *out)
     return made;
 }
 
-START_TEST(random_conditions_are_computed_right)
+TEST(fields, random_conditions_are_computed_right)
 {
     uint32_t tried = 0, taken = 0, refused = 0, failed = 0;
 
@@ -923,7 +913,6 @@ START_TEST(random_conditions_are_computed_right)
     ck_assert_uint_gt(refused, 2000);
     ck_assert_uint_gt(failed, 500);
 }
-END_TEST
 
 /* ---- comparisons at their limits, with remainders ---- */
 
@@ -978,7 +967,7 @@ static void check_comparison(int which, int op, uint64_t divisor, uint64_t numbe
     griddep_ptx_destroy(ptx);
 }
 
-START_TEST(comparisons_hold_up_to_their_limits)
+LOOP_TEST(fields, comparisons_hold_up_to_their_limits, COUNT(limits))
 {
     const uint64_t most = limits[_i].most;
     const uint64_t numbers[] = {0, 1, 7, most - 1, most, most + (most < UINT64_MAX)};
@@ -995,7 +984,6 @@ START_TEST(comparisons_hold_up_to_their_limits)
         }
     }
 }
-END_TEST
 
 /* ---- any bytes ---- */
 
@@ -1011,7 +999,7 @@ static const char *const pieces[] = {
     "extent:", "requires", "2^",   "factor",  "\r\n",        "99999999999999999999",
     "epsilon", "huge"};
 
-START_TEST(no_text_breaks_the_reader)
+TEST(fields, no_text_breaks_the_reader)
 {
     const launch tried = usual();
 
@@ -1039,9 +1027,8 @@ START_TEST(no_text_breaks_the_reader)
         griddep_ptx_destroy(ptx);
     }
 }
-END_TEST
 
-START_TEST(no_allocation_that_fails_is_missed)
+TEST(language, no_allocation_that_fails_is_missed)
 {
     char text[2048];
     bool done = false;
@@ -1060,7 +1047,6 @@ START_TEST(no_allocation_that_fails_is_missed)
         griddep_module_unload(module);
     }
 }
-END_TEST
 
 /* ---- every road to a launch ---- */
 
@@ -1117,7 +1103,9 @@ static const griddep_argument road_others[] = {{.bytes = 8, .value = 4096},
 #define BLOCK "block.x % 32 == 0 (block.x is 33)"
 #define CLUSTER "cluster.x == 1 || cluster.x == 2 (cluster.x is 4)"
 
-START_TEST(a_launch_is_refused)
+TEST_GROUP(roads, setup_road, teardown_road);
+
+TEST(roads, a_launch_is_refused)
 {
     ck_assert_int_eq(griddep_launch(road, &road_config, road_arguments, 2, NULL, &error),
                      GRIDDEP_OK);
@@ -1127,9 +1115,8 @@ START_TEST(a_launch_is_refused)
     ck_refused(griddep_launch(road, &road_cluster, road_arguments, 2, NULL, &error), CLUSTER);
     ck_assert_uint_eq(fake_driver_launches(), 1);
 }
-END_TEST
 
-START_TEST(a_packed_launch_is_refused)
+TEST(roads, a_packed_launch_is_refused)
 {
     struct {
         uint64_t x;
@@ -1143,9 +1130,8 @@ START_TEST(a_packed_launch_is_refused)
     ck_refused(griddep_launch_packed(road, &road_config, &packed, 12, NULL, &error), COLUMNS);
     ck_assert_uint_eq(fake_driver_launches(), 1);
 }
-END_TEST
 
-START_TEST(a_cluster_given_as_an_attribute_counts)
+TEST(roads, a_cluster_given_as_an_attribute_counts)
 {
     griddep_attribute attribute;
     griddep_launch_config config = {.size = sizeof config,
@@ -1163,9 +1149,8 @@ START_TEST(a_cluster_given_as_an_attribute_counts)
                      GRIDDEP_OK);
     ck_assert_int_eq(griddep_launch(road, &config, road_arguments, 2, NULL, &error), GRIDDEP_OK);
 }
-END_TEST
 
-START_TEST(a_launch_of_a_chain_is_refused)
+TEST(roads, a_launch_of_a_chain_is_refused)
 {
     griddep_chain *chain = NULL;
 
@@ -1183,9 +1168,8 @@ START_TEST(a_launch_of_a_chain_is_refused)
     }
     griddep_chain_destroy(chain);
 }
-END_TEST
 
-START_TEST(a_node_of_a_graph_is_refused_and_so_are_its_changes)
+TEST(roads, a_node_of_a_graph_is_refused_and_so_are_its_changes)
 {
     griddep_graph *graph = NULL;
     uint32_t node = 9;
@@ -1205,9 +1189,8 @@ START_TEST(a_node_of_a_graph_is_refused_and_so_are_its_changes)
                      GRIDDEP_OK);
     griddep_graph_destroy(graph);
 }
-END_TEST
 
-START_TEST(a_kernel_tells_its_text)
+TEST(roads, a_kernel_tells_its_text)
 {
     griddep_requirement_info info = {.size = sizeof info};
     griddep_kernel_info kernel = {.size = sizeof kernel};
@@ -1222,50 +1205,10 @@ START_TEST(a_kernel_tells_its_text)
                      GRIDDEP_OK);
     ck_assert_uint_eq(bytes, 64);
 }
-END_TEST
 
 /* ---- suites ---- */
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
-
 int main(void)
 {
-    Suite *suite = suite_create("require");
-    TCase *language = tcase_create("language");
-    TCase *fields = tcase_create("fields");
-    TCase *roads = tcase_create("roads");
-
-    tcase_add_checked_fixture(language, setup, teardown);
-    tcase_add_loop_test(language, a_condition_means_what_it_says, 0, COUNT(meanings));
-    tcase_add_test(language, each_condition_is_read_by_itself);
-    tcase_add_test(language, not_a_number_differs_from_every_number);
-    tcase_add_loop_test(language, a_mistake_is_told_with_its_place, 0, COUNT(mistakes));
-    tcase_add_test(language, limits_are_told);
-    tcase_add_test(language, limits_can_be_reached);
-    tcase_add_test(language, no_allocation_that_fails_is_missed);
-    suite_add_tcase(suite, language);
-    tcase_add_checked_fixture(fields, setup_error, NULL);
-    tcase_add_test(fields, conditions_are_read_back);
-    tcase_add_test(fields, each_entry_has_its_own);
-    tcase_add_test(fields, a_text_without_the_field_has_none);
-    tcase_add_test(fields, a_field_that_would_be_lost_is_wrong);
-    tcase_add_test(fields, a_line_that_would_be_lost_is_wrong);
-    tcase_add_test(fields, an_extent_is_told);
-    tcase_add_test(fields, nothing_is_apart_from_everything);
-    tcase_add_test(fields, an_extent_tells_its_elements);
-    tcase_add_loop_test(fields, a_wrong_extent_is_told, 0, COUNT(wrong_extents));
-    tcase_add_loop_test(fields, apart_looks_at_both_ends, 0, COUNT(places));
-    tcase_add_test(fields, random_conditions_are_computed_right);
-    tcase_add_loop_test(fields, comparisons_hold_up_to_their_limits, 0, COUNT(limits));
-    tcase_add_test(fields, no_text_breaks_the_reader);
-    suite_add_tcase(suite, fields);
-    tcase_add_checked_fixture(roads, setup_road, teardown_road);
-    tcase_add_test(roads, a_launch_is_refused);
-    tcase_add_test(roads, a_packed_launch_is_refused);
-    tcase_add_test(roads, a_cluster_given_as_an_attribute_counts);
-    tcase_add_test(roads, a_launch_of_a_chain_is_refused);
-    tcase_add_test(roads, a_node_of_a_graph_is_refused_and_so_are_its_changes);
-    tcase_add_test(roads, a_kernel_tells_its_text);
-    suite_add_tcase(suite, roads);
-    return run_suite(suite);
+    return run_suite(make_suite("require"));
 }

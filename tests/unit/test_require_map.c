@@ -103,7 +103,11 @@ static void check_same(const gd_tensor_map *a, const gd_tensor_map *b)
     ck_assert_int_eq(a->im2col, b->im2col);
 }
 
-START_TEST(maps_are_encoded_as_on_an_h200)
+TEST_GROUP(bytes, NULL, NULL);
+TEST_GROUP(language, setup, NULL);
+TEST_GROUP(launches, setup, NULL);
+
+TEST(bytes, maps_are_encoded_as_on_an_h200)
 {
     FILE *file = fopen(SOURCE_DIRECTORY "/tests/golden/tensor_map/h200.txt", "r");
     char line[LINE];
@@ -124,7 +128,6 @@ START_TEST(maps_are_encoded_as_on_an_h200)
     fclose(file);
     ck_assert_int_ge(maps, 70);
 }
-END_TEST
 
 static gd_tensor_map matrix(void)
 {
@@ -139,7 +142,7 @@ static gd_tensor_map matrix(void)
 }
 
 /* A bit that no value has, or one that follows from others, and nothing is known any more. */
-START_TEST(other_bytes_are_not_understood)
+TEST(bytes, other_bytes_are_not_understood)
 {
     static const uint32_t own[] = {8 * 8 + 19, 8 * 8 + 31,  8 * 31,  13 * 32 + 20,
                                    15 * 32,    16 * 32 + 3, 17 * 32, 18 * 32 + 10,
@@ -158,7 +161,6 @@ START_TEST(other_bytes_are_not_understood)
     memset(bytes, 0xff, sizeof bytes);
     ck_assert(!gd_tensor_map_read(bytes, &read));
 }
-END_TEST
 
 /* ---- conditions ---- */
 
@@ -227,7 +229,7 @@ static const struct {
     {"apart(out, second)", NULL},
 };
 
-START_TEST(a_condition_means_what_it_says)
+LOOP_TEST(language, a_condition_means_what_it_says, COUNT(meanings))
 {
     char head[1024], words[256];
     griddep_tensor_map map, second;
@@ -254,10 +256,9 @@ START_TEST(a_condition_means_what_it_says)
         ck_assert_msg(status == GRIDDEP_OK, "%s: %s", head, error.text);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* Nor is it known how far an address reaches whose extent asks such a map. */
-START_TEST(an_extent_that_asks_a_map_may_be_apart)
+TEST(language, an_extent_that_asks_a_map_may_be_apart)
 {
     griddep_ptx *ptx = parse("// requires: apart(out, second)\n// extent: out: a_map.dim.y + 4\n");
     const gd_tensor_map values = matrix();
@@ -271,10 +272,9 @@ START_TEST(an_extent_that_asks_a_map_may_be_apart)
     ck_assert_int_eq(check(ptx, &map, &second, values.address), GRIDDEP_OK);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* A condition that is broken whatever the map is needs no map to be so. */
-START_TEST(a_map_is_asked_where_it_decides)
+TEST(language, a_map_is_asked_where_it_decides)
 {
     griddep_ptx *ptx = parse("// requires: rows == 1 && a_map.rank == 2\n");
     griddep_tensor_map map;
@@ -286,7 +286,6 @@ START_TEST(a_map_is_asked_where_it_decides)
     ck_assert_msg(strstr(error.text, "(rows is 512)"), "%s", error.text);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 static const struct {
     const char *condition, *says;
@@ -310,7 +309,7 @@ static const struct {
     {"apart(out, other)", "parameter \"other\" is neither"},
 };
 
-START_TEST(a_mistake_is_told)
+LOOP_TEST(language, a_mistake_is_told, COUNT(mistakes))
 {
     char head[1024];
 
@@ -323,9 +322,8 @@ START_TEST(a_mistake_is_told)
                   ptx->requires_wrong.count ? ptx->requires_wrong.list[0].text : "nothing");
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(a_map_tells_its_extent)
+TEST(language, a_map_tells_its_extent)
 {
     const gd_tensor_map values = matrix();
     griddep_tensor_map map;
@@ -355,7 +353,6 @@ START_TEST(a_map_tells_its_extent)
     }
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* ---- launches ---- */
 
@@ -402,16 +399,15 @@ static int32_t launch_with_wrong_box(void)
     return status;
 }
 
-START_TEST(a_launch_with_a_wrong_map_is_refused)
+TEST(launches, a_launch_with_a_wrong_map_is_refused)
 {
     ck_assert_int_eq(launch_with_wrong_box(), GRIDDEP_ERROR_REQUIREMENT);
     ck_assert_str_eq(error.text, "kernel kernel needs a_map.box.y == 64 (a_map.box.y is 128)");
     ck_assert_str_eq(logged, "");
 }
-END_TEST
 
 /* A driver that encodes otherwise: what looks like a wrong box may be something else. */
-START_TEST(an_encoding_that_is_not_known_refuses_nothing)
+TEST(launches, an_encoding_that_is_not_known_refuses_nothing)
 {
     fake_driver_set_foreign_maps();
     ck_assert_int_eq(launch_with_wrong_box(), GRIDDEP_OK);
@@ -419,27 +415,8 @@ START_TEST(an_encoding_that_is_not_known_refuses_nothing)
     fake_driver_hide("cuTensorMapEncodeTiled");
     ck_assert_int_eq(launch_with_wrong_box(), GRIDDEP_OK);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("require_map");
-    TCase *bytes = tcase_create("bytes"), *language = tcase_create("language"),
-          *launches = tcase_create("launches");
-
-    tcase_add_test(bytes, maps_are_encoded_as_on_an_h200);
-    tcase_add_test(bytes, other_bytes_are_not_understood);
-    suite_add_tcase(suite, bytes);
-    tcase_add_checked_fixture(language, setup, NULL);
-    tcase_add_loop_test(language, a_condition_means_what_it_says, 0, COUNT(meanings));
-    tcase_add_test(language, an_extent_that_asks_a_map_may_be_apart);
-    tcase_add_test(language, a_map_is_asked_where_it_decides);
-    tcase_add_loop_test(language, a_mistake_is_told, 0, COUNT(mistakes));
-    tcase_add_test(language, a_map_tells_its_extent);
-    suite_add_tcase(suite, language);
-    tcase_add_checked_fixture(launches, setup, NULL);
-    tcase_add_test(launches, a_launch_with_a_wrong_map_is_refused);
-    tcase_add_test(launches, an_encoding_that_is_not_known_refuses_nothing);
-    suite_add_tcase(suite, launches);
-    return run_suite(suite);
+    return run_suite(make_suite("require_map"));
 }

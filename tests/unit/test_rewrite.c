@@ -20,6 +20,8 @@
 #include "suite.h"
 #include "unit/fail_alloc.h"
 
+#define COUNT_OF(list) ((int)(sizeof(list) / sizeof(list)[0]))
+
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/rewrite"
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define OPEN                                                                                       \
@@ -266,7 +268,9 @@ static char *read_input(const char *name)
     return output;
 }
 
-START_TEST(golden)
+TEST_GROUP(rewrite, NULL, NULL);
+
+LOOP_TEST(rewrite, golden, COUNT_OF(cases))
 {
     const golden_case *item = &cases[_i];
     char path[1024], *input = read_input(item->input);
@@ -291,7 +295,6 @@ START_TEST(golden)
     free(input);
     free(output);
 }
-END_TEST
 
 /* What a wait was put into waits on every path, and a check finds nothing broken in it. */
 static void check_result(const griddep_ptx *ptx)
@@ -319,7 +322,7 @@ static void check_result(const griddep_ptx *ptx)
 }
 
 /* Every wait with every trigger. */
-START_TEST(combinations)
+LOOP_TEST(rewrite, combinations, COUNT_OF(cases))
 {
     char *input = read_input(cases[_i].input);
 
@@ -344,7 +347,6 @@ START_TEST(combinations)
     }
     free(input);
 }
-END_TEST
 
 /* ---- small texts ---- */
 
@@ -545,7 +547,7 @@ static const small_case small_cases[] = {
      GRIDDEP_WAIT_INSERT, 0, 0},
 };
 
-START_TEST(small)
+LOOP_TEST(rewrite, small, COUNT_OF(small_cases))
 {
     const small_case *item = &small_cases[_i];
     griddep_rewrite_options options = options_of(item->wait, item->trigger);
@@ -556,7 +558,6 @@ START_TEST(small)
                   text, item->after);
     free(text);
 }
-END_TEST
 
 /* ---- random programs ---- */
 
@@ -672,7 +673,7 @@ static void check_program(const char *text, int32_t wait, int32_t trigger)
 
 /* Every path waits before it touches memory or leaves, no loop repeats what was inserted, every
  * path triggers. */
-START_TEST(random_programs)
+LOOP_TEST(rewrite, random_programs, 20)
 {
     state = (uint32_t)_i * 2654435761u + 17;
     for (uint32_t round = 0; round < 100; round++) {
@@ -683,11 +684,10 @@ START_TEST(random_programs)
         gd_text_free(&text);
     }
 }
-END_TEST
 
 /* Constants by option and by the head comment; a constant read does not wait, an update of one
  * does. */
-START_TEST(constants)
+TEST(rewrite, constants)
 {
     static const char body[] =
         OPEN "    ld.param.u64 x, [a];\n    ld.param.u64 y, [b];\n    ld.global.u32 r, [x];\n"
@@ -712,10 +712,9 @@ START_TEST(constants)
     }
     gd_text_free(&commented);
 }
-END_TEST
 
 /* Only the entry that is named. */
-START_TEST(one_entry)
+TEST(rewrite, one_entry)
 {
     griddep_rewrite_options options = options_of(GRIDDEP_WAIT_INSERT, 0);
 
@@ -726,10 +725,9 @@ START_TEST(one_entry)
                      HEAD ".entry a()\n{\n    ret;\n}\n.entry b()\n{\n    " W "\n    ret;\n}\n");
     free(text);
 }
-END_TEST
 
 /* Another parameter's prefetch stays, the same parameter's is replaced. */
-START_TEST(prefetches)
+TEST(rewrite, prefetches)
 {
     griddep_rewrite_options options = options_of(0, 0);
 
@@ -748,10 +746,9 @@ START_TEST(prefetches)
     free(two);
     free(three);
 }
-END_TEST
 
 /* The trigger's line counts what stands in the text, but never means this library's own work. */
-START_TEST(line_behind_own_work)
+TEST(rewrite, line_behind_own_work)
 {
     griddep_rewrite_options options = options_of(0, 0);
 
@@ -769,10 +766,9 @@ START_TEST(line_behind_own_work)
     free(before);
     free(after);
 }
-END_TEST
 
 /* Much on one line, much to take out: linear. */
-START_TEST(large)
+TEST(rewrite, large)
 {
     gd_text text = {0};
     griddep_rewrite_options options = options_of(GRIDDEP_WAIT_MOVE, GRIDDEP_TRIGGER_AFTER_LOADS);
@@ -789,10 +785,9 @@ START_TEST(large)
     free(after);
     gd_text_free(&text);
 }
-END_TEST
 
 /* Found by fuzzing: the second parameter of one name is the one that the name means. */
-START_TEST(parameters_of_one_name)
+TEST(rewrite, parameters_of_one_name)
 {
     griddep_rewrite_options options = options_of(0, 0);
 
@@ -800,7 +795,6 @@ START_TEST(parameters_of_one_name)
     options.prefetch_bytes = 16;
     free(rewrite(HEAD ".entry k(.param .u64 a, .param .u32 a) { }", &options, NULL));
 }
-END_TEST
 
 typedef struct refusal {
     const char *body;
@@ -872,7 +866,7 @@ static const refusal refusals[] = {
      {OPTIONS, .trigger = GRIDDEP_TRIGGER_LINE, .trigger_line = 10}},
 };
 
-START_TEST(refused)
+LOOP_TEST(rewrite, refused, COUNT_OF(refusals))
 {
     const refusal *item = &refusals[_i];
     gd_text text = {0};
@@ -889,10 +883,9 @@ START_TEST(refused)
     griddep_ptx_destroy(ptx);
     gd_text_free(&text);
 }
-END_TEST
 
 /* Found by fuzzing. */
-START_TEST(register_parameter)
+TEST(rewrite, register_parameter)
 {
     griddep_ptx *ptx = parse(HEAD ".entry k(.reg .u64 a) { }"), *made = NULL;
     griddep_rewrite_options options = options_of(0, 0);
@@ -905,9 +898,8 @@ START_TEST(register_parameter)
     ck_assert_ptr_null(made);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(null_arguments)
+TEST(rewrite, null_arguments)
 {
     griddep_ptx *ptx = parse(OPEN "ret;\n}\n"), *made = NULL;
     griddep_rewrite_options options = options_of(1, 1);
@@ -921,10 +913,9 @@ START_TEST(null_arguments)
     griddep_ptx_destroy(made);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* A loop of rounds needs one that reads global memory; a round goes with no other place. */
-START_TEST(no_loop)
+TEST(rewrite, no_loop)
 {
     griddep_ptx *ptx = parse(OPEN "ld.param.u64 x, [a];\nld.global.u64 y, [x];\nL:\nadd.u32 r, r, "
                                   "1;\nsetp.lt.u32 p, r, 9;\n@p bra L;\n"
@@ -945,9 +936,8 @@ START_TEST(no_loop)
     griddep_ptx_destroy(made);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
-START_TEST(no_chip)
+TEST(rewrite, no_chip)
 {
     griddep_ptx *ptx = parse(".version 8.0\n.target texmode_unified\n.entry k()\n{\nret;\n}\n"),
                 *made = NULL;
@@ -958,10 +948,9 @@ START_TEST(no_chip)
     ck_assert_ptr_null(made);
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* With all options at "keep" the text comes out as it went in, and no notes with it. */
-START_TEST(nothing_to_do)
+TEST(rewrite, nothing_to_do)
 {
     griddep_rewrite_options options = options_of(GRIDDEP_WAIT_KEEP, GRIDDEP_TRIGGER_KEEP);
     griddep_findings *notes = NULL;
@@ -973,9 +962,8 @@ START_TEST(nothing_to_do)
     griddep_findings_destroy(notes);
     free(text);
 }
-END_TEST
 
-START_TEST(memory_runs_out)
+LOOP_TEST(rewrite, memory_runs_out, 3)
 {
     griddep_ptx *ptx = parse(".version 7.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 "
                              "a)\n{\n  .reg .b64 x;\n  .reg .pred p;\n "
@@ -1007,7 +995,6 @@ START_TEST(memory_runs_out)
     }
     griddep_ptx_destroy(ptx);
 }
-END_TEST
 
 /* Entries that nobody names go, to the letter; all stay where something names one of them. */
 static const struct {
@@ -1031,7 +1018,7 @@ static const struct {
 #undef OF_B
 };
 
-START_TEST(entries_that_are_kept)
+LOOP_TEST(rewrite, entries_that_are_kept, COUNT_OF(keeps))
 {
     griddep_ptx *ptx = parse(keeps[_i].text), *kept = NULL;
     const uint32_t count = 1 + (keeps[_i].names[1] != NULL);
@@ -1054,34 +1041,9 @@ START_TEST(entries_that_are_kept)
     }
     griddep_ptx_destroy(ptx);
 }
-END_TEST
-
-#define COUNT_OF(list) ((int)(sizeof(list) / sizeof(list)[0]))
 
 int main(void)
 {
-    Suite *suite = suite_create("rewrite");
-    TCase *test = tcase_create("rewrite");
-
-    tcase_add_loop_test(test, golden, 0, COUNT_OF(cases));
-    tcase_add_loop_test(test, combinations, 0, COUNT_OF(cases));
-    tcase_add_test(test, parameters_of_one_name);
-    tcase_add_loop_test(test, small, 0, COUNT_OF(small_cases));
-    tcase_add_loop_test(test, random_programs, 0, 20);
-    tcase_add_test(test, constants);
-    tcase_add_test(test, one_entry);
-    tcase_add_test(test, prefetches);
-    tcase_add_test(test, line_behind_own_work);
-    tcase_add_test(test, large);
-    tcase_add_loop_test(test, refused, 0, COUNT_OF(refusals));
-    tcase_add_test(test, register_parameter);
-    tcase_add_test(test, null_arguments);
-    tcase_add_test(test, no_chip);
-    tcase_add_test(test, no_loop);
-    tcase_add_test(test, nothing_to_do);
-    tcase_add_loop_test(test, memory_runs_out, 0, 3);
-    tcase_add_loop_test(test, entries_that_are_kept, 0, COUNT_OF(keeps));
-    suite_add_tcase(suite, test);
     griddep_error_init(&error);
-    return run_suite(suite);
+    return run_suite(make_suite("rewrite"));
 }

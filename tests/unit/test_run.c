@@ -150,7 +150,11 @@ static griddep_runtime_info info_of(griddep_runtime *of)
 
 /* ---- runtime ---- */
 
-START_TEST(runtime_tells_the_device)
+TEST_GROUP(open, setup, teardown);
+TEST_GROUP(opening, begin, finish);
+TEST_GROUP(failing, begin, NULL);
+
+TEST(open, runtime_tells_the_device)
 {
     griddep_runtime_info info = info_of(runtime);
 
@@ -167,9 +171,8 @@ START_TEST(runtime_tells_the_device)
                          GRIDDEP_FEATURE_CLUSTER | GRIDDEP_FEATURE_PARTS;
     ck_assert_uint_eq(info.features, all);
 }
-END_TEST
 
-START_TEST(runtime_adopts_the_current_context)
+TEST(opening, runtime_adopts_the_current_context)
 {
     gd_CUcontext mine = fake_driver_create_context(0), current = NULL;
     griddep_runtime *opened = NULL;
@@ -197,9 +200,8 @@ START_TEST(runtime_adopts_the_current_context)
     gd_driver_close(driver);
     fake_driver_destroy_context(mine);
 }
-END_TEST
 
-START_TEST(runtime_refuses_bad_options)
+TEST(opening, runtime_refuses_bad_options)
 {
     griddep_runtime *opened = (griddep_runtime *)&error;
     griddep_runtime_options options = {.size = sizeof options};
@@ -240,11 +242,10 @@ START_TEST(runtime_refuses_bad_options)
     larger.newer = 1;
     ck_status(open_with(&larger.known, &opened), GRIDDEP_ERROR_STRUCT);
 }
-END_TEST
 
 /* A device that is named is taken, whatever context is current; with the flag that holds for device
  * 0 too. */
-START_TEST(runtime_takes_the_device_that_is_named)
+TEST(opening, runtime_takes_the_device_that_is_named)
 {
     static const struct {
         int32_t device;
@@ -286,9 +287,8 @@ START_TEST(runtime_takes_the_device_that_is_named)
     }
     gd_driver_close(driver);
 }
-END_TEST
 
-START_TEST(runtime_tells_emulated_from_real)
+TEST(opening, runtime_tells_emulated_from_real)
 {
     griddep_runtime *opened = NULL;
     griddep_runtime_info info = {.size = sizeof info};
@@ -305,9 +305,8 @@ START_TEST(runtime_tells_emulated_from_real)
     ck_assert_uint_eq(info.emulated, 0);
     griddep_runtime_close(opened);
 }
-END_TEST
 
-START_TEST(runtime_names_what_is_missing)
+TEST(opening, runtime_names_what_is_missing)
 {
     griddep_runtime *opened = NULL;
     griddep_runtime_options options = {.size = sizeof options,
@@ -325,9 +324,8 @@ START_TEST(runtime_names_what_is_missing)
     ck_status(open_with(NULL, &opened), GRIDDEP_ERROR_NO_DRIVER);
     ck_says("no device");
 }
-END_TEST
 
-START_TEST(runtime_on_an_old_driver)
+TEST(opening, runtime_on_an_old_driver)
 {
     griddep_runtime *opened = NULL;
 
@@ -344,9 +342,8 @@ START_TEST(runtime_on_an_old_driver)
     ck_assert_uint_ne(info_of(opened).features & GRIDDEP_FEATURE_PDL, 0);
     griddep_runtime_close(opened);
 }
-END_TEST
 
-START_TEST(runtime_reads_the_kill_switch)
+LOOP_TEST(opening, runtime_reads_the_kill_switch, 8)
 {
     static const struct {
         const char *value;
@@ -363,14 +360,13 @@ START_TEST(runtime_reads_the_kill_switch)
         ck_assert_uint_eq(info_of(opened).pdl_disabled, cases[_i].disabled);
     griddep_runtime_close(opened);
 }
-END_TEST
 
 static void remember(void *user, int32_t level, const char *message)
 {
     snprintf(user, 512, "%d %s", (int)level, message);
 }
 
-START_TEST(runtime_logs_to_the_caller)
+TEST(opening, runtime_logs_to_the_caller)
 {
     char last[512] = "";
     const griddep_runtime_options options = {.size = sizeof options,
@@ -384,9 +380,8 @@ START_TEST(runtime_logs_to_the_caller)
     ck_assert_msg(strstr(last, "sm_90") != NULL, "%s", last);
     griddep_runtime_close(opened);
 }
-END_TEST
 
-START_TEST(error_struct_is_checked)
+TEST(open, error_struct_is_checked)
 {
     griddep_error small = {.size = 12};
     griddep_module *module = NULL;
@@ -399,11 +394,10 @@ START_TEST(error_struct_is_checked)
     ck_assert_int_eq(griddep_chain_create(runtime, &chain, &small), GRIDDEP_ERROR_STRUCT);
     ck_assert_int_eq(griddep_memory_allocate(runtime, 4, &address, &small), GRIDDEP_ERROR_STRUCT);
 }
-END_TEST
 
 /* ---- memory and streams ---- */
 
-START_TEST(memory_copies_and_fills)
+TEST(open, memory_copies_and_fills)
 {
     uint64_t address = 0;
     uint32_t in[4] = {1, 2, 3, 4}, out[4] = {0};
@@ -425,9 +419,8 @@ START_TEST(memory_copies_and_fills)
     ck_status(griddep_memory_free(runtime, address, &error), GRIDDEP_OK);
     ck_status(griddep_memory_free(runtime, 0, &error), GRIDDEP_OK);
 }
-END_TEST
 
-START_TEST(events_measure)
+TEST(open, events_measure)
 {
     void *start = NULL, *end = NULL;
     double nanoseconds = -1;
@@ -443,11 +436,10 @@ START_TEST(events_measure)
     ck_status(griddep_event_destroy(runtime, start, &error), GRIDDEP_OK);
     ck_status(griddep_event_destroy(runtime, end, &error), GRIDDEP_OK);
 }
-END_TEST
 
 /* ---- module ---- */
 
-START_TEST(module_lists_its_kernels)
+TEST(open, module_lists_its_kernels)
 {
     griddep_module *module = load(runtime, ptx);
     griddep_module_info info = {.size = sizeof info};
@@ -476,10 +468,9 @@ START_TEST(module_lists_its_kernels)
     ck_status(griddep_module_find_kernel(module, NULL, &kernel, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_module_unload(module);
 }
-END_TEST
 
 /* Sixteen names are told, and how many more there are. */
-START_TEST(module_tells_what_kernels_it_has)
+TEST(open, module_tells_what_kernels_it_has)
 {
     const griddep_module_options options = {.size = sizeof options, .name = "many"};
 
@@ -503,9 +494,8 @@ START_TEST(module_tells_what_kernels_it_has)
         griddep_module_unload(many);
     }
 }
-END_TEST
 
-START_TEST(module_finds_variables)
+TEST(open, module_finds_variables)
 {
     griddep_module *module = load(runtime, ptx);
     uint64_t address = 0, bytes = 0;
@@ -517,9 +507,8 @@ START_TEST(module_finds_variables)
               GRIDDEP_ERROR_NOT_FOUND);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(module_reports_what_the_compiler_says)
+TEST(open, module_reports_what_the_compiler_says)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                "// fake-jit-error: 6 Unknown symbol 'r9'\n"
@@ -536,9 +525,8 @@ START_TEST(module_reports_what_the_compiler_says)
     ck_says("6 | { mov.u32 r9, 1; ret; }");
     ck_assert_ptr_null(module);
 }
-END_TEST
 
-START_TEST(module_reports_syntax_with_a_column)
+TEST(open, module_reports_syntax_with_a_column)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                "// fake-jit-error: 5 syntax error\n"
@@ -552,9 +540,8 @@ START_TEST(module_reports_syntax_with_a_column)
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_INVALID_PTX);
     ck_says("^");
 }
-END_TEST
 
-START_TEST(module_loads_what_only_the_driver_understands)
+TEST(open, module_loads_what_only_the_driver_understands)
 {
     static const char text[] = "/* fake-jit-text: .version 8.0\n.target sm_90\n.address_size 64\n"
                                ".visible .entry k(.param .u32 a)\n{ ret; }\n*/\n"
@@ -570,9 +557,8 @@ START_TEST(module_loads_what_only_the_driver_understands)
     ck_assert_int_eq(reason, GRIDDEP_REASON_UNKNOWN_CODE);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(module_refuses_what_is_no_code)
+LOOP_TEST(open, module_refuses_what_is_no_code, 12)
 {
     static const unsigned char elf[80] = {0x7f, 'E', 'L', 'F', 2, 1};
     static const unsigned char fatbin[16] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 255};
@@ -607,9 +593,8 @@ START_TEST(module_refuses_what_is_no_code)
               GRIDDEP_ERROR_IMAGE);
     ck_says(cases[_i].says);
 }
-END_TEST
 
-START_TEST(module_refuses_bad_arguments)
+TEST(open, module_refuses_bad_arguments)
 {
     griddep_module *module = NULL;
     griddep_module_options options = {.size = sizeof options, .flags = 1u << 30};
@@ -634,9 +619,8 @@ START_TEST(module_refuses_bad_arguments)
     ck_status(griddep_module_load_shelf(runtime, "no_such", NULL, &module, &error),
               GRIDDEP_ERROR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(module_is_named_after_what_it_is)
+TEST(open, module_is_named_after_what_it_is)
 {
     griddep_module *module = NULL;
     griddep_module_info info = {.size = sizeof info};
@@ -664,9 +648,8 @@ START_TEST(module_is_named_after_what_it_is)
         ck_assert_uint_gt(strlen(error.file), 250);
     }
 }
-END_TEST
 
-START_TEST(module_passes_jit_options)
+TEST(open, module_passes_jit_options)
 {
     const griddep_module_options options = {.size = sizeof options,
                                             .flags =
@@ -684,10 +667,9 @@ START_TEST(module_passes_jit_options)
     ck_assert_msg(strstr(info.log, "Used 16 registers") != NULL, "%s", info.log);
     griddep_module_unload(module);
 }
-END_TEST
 
 /* What of the options reaches the driver: each legal extreme, and nothing that was not given. */
-START_TEST(module_hands_its_options_to_the_driver)
+TEST(open, module_hands_its_options_to_the_driver)
 {
     static const struct {
         int32_t optimization;
@@ -731,7 +713,6 @@ START_TEST(module_hands_its_options_to_the_driver)
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &unknown, &module, &error),
               GRIDDEP_ERROR_STRUCT);
 }
-END_TEST
 
 /* ---- CUDA C++ ---- */
 
@@ -746,7 +727,7 @@ static int have_nvrtc(void)
     return status == GRIDDEP_OK;
 }
 
-START_TEST(source_compiles_behind_the_prelude)
+TEST(open, source_compiles_behind_the_prelude)
 {
     static const char source[] = "extern \"C\" __global__ void scale(float *x, float by, int n)\n"
                                  "{\n"
@@ -784,10 +765,9 @@ START_TEST(source_compiles_behind_the_prelude)
     ck_assert_str_eq(module_info.log, "");
     griddep_module_unload(module);
 }
-END_TEST
 
 /* Nothing in front of the source ends what can be precompiled. */
-START_TEST(headers_are_precompiled)
+TEST(open, headers_are_precompiled)
 {
     static const char source[] = "#include \"scale.h\"\n"
                                  "extern \"C\" __global__ void k(float *x) { griddep_wait(); "
@@ -817,9 +797,8 @@ START_TEST(headers_are_precompiled)
         griddep_module_unload(module);
     }
 }
-END_TEST
 
-START_TEST(source_errors_have_their_line)
+TEST(open, source_errors_have_their_line)
 {
     static const char source[] =
         "extern \"C\" __global__ void k(float *x)\n{\n    x[0] = undeclared;\n}\n";
@@ -842,9 +821,8 @@ START_TEST(source_errors_have_their_line)
     ck_status(griddep_module_compile(runtime, "a\0b", 3, NULL, &module, &error),
               GRIDDEP_ERROR_ARGUMENT);
 }
-END_TEST
 
-START_TEST(source_on_an_older_chip_does_not_wait)
+TEST(open, source_on_an_older_chip_does_not_wait)
 {
     static const char source[] =
         "extern \"C\" __global__ void k() { griddep_wait(); griddep_launch_dependents(); }\n";
@@ -862,10 +840,9 @@ START_TEST(source_on_an_older_chip_does_not_wait)
     griddep_module_unload(module);
     griddep_runtime_close(older);
 }
-END_TEST
 
 /* Where the device could wait, a kernel that does not is no surprise. */
-START_TEST(source_for_an_older_chip_must_not_wait)
+TEST(open, source_for_an_older_chip_must_not_wait)
 {
     static const char *const calls[] = {"griddep_wait();", "griddep_launch_dependents();", ""};
     static const char *const target[] = {"--gpu-architecture=compute_80"};
@@ -889,9 +866,8 @@ START_TEST(source_for_an_older_chip_must_not_wait)
             griddep_module_unload(module);
     }
 }
-END_TEST
 
-START_TEST(nvrtc_that_is_missing_is_named)
+TEST(open, nvrtc_that_is_missing_is_named)
 {
     const griddep_runtime_options options = {
         .size = sizeof options, .store_directory = "", .nvrtc = "/nonexistent/libnvrtc.so"};
@@ -905,9 +881,8 @@ START_TEST(nvrtc_that_is_missing_is_named)
     griddep_module_unload(load(opened, ptx)); /* PTX does not need it */
     griddep_runtime_close(opened);
 }
-END_TEST
 
-START_TEST(shelf_variant_follows_the_device)
+TEST(open, shelf_variant_follows_the_device)
 {
     griddep_runtime *older = NULL;
     griddep_module *module = NULL;
@@ -929,10 +904,9 @@ START_TEST(shelf_variant_follows_the_device)
     ck_says("sm_90");
     griddep_runtime_close(older);
 }
-END_TEST
 
 /* sm_90a is no target for newer devices, which get another text of the same kernel. */
-START_TEST(shelf_variant_of_one_capability)
+TEST(open, shelf_variant_of_one_capability)
 {
     griddep_runtime *newer = NULL;
     griddep_module *module = NULL;
@@ -953,9 +927,8 @@ START_TEST(shelf_variant_of_one_capability)
     griddep_module_unload(module);
     griddep_runtime_close(newer);
 }
-END_TEST
 
-START_TEST(shelf_is_whole)
+TEST(open, shelf_is_whole)
 {
     griddep_shelf_info info = {.size = sizeof info};
     uint32_t count = 0;
@@ -987,9 +960,8 @@ START_TEST(shelf_is_whole)
     }
     ck_assert_uint_ge(count, 8);
 }
-END_TEST
 
-START_TEST(cubin_loads_by_itself)
+TEST(open, cubin_loads_by_itself)
 {
     griddep_module *module = NULL;
     griddep_module_info info = {.size = sizeof info};
@@ -1022,9 +994,8 @@ START_TEST(cubin_loads_by_itself)
     griddep_runtime_close(older);
     free(cubin);
 }
-END_TEST
 
-START_TEST(old_driver_launches_cubins_packed_only)
+TEST(opening, old_driver_launches_cubins_packed_only)
 {
     griddep_module *module = NULL;
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
@@ -1044,7 +1015,6 @@ START_TEST(old_driver_launches_cubins_packed_only)
     griddep_runtime_close(older);
     free(cubin);
 }
-END_TEST
 
 /* ---- launch ---- */
 
@@ -1053,7 +1023,7 @@ static const griddep_argument add_arguments[4] = {{.bytes = 8, .value = 256},
                                                   {.bytes = 8, .value = 768},
                                                   {.bytes = 4, .value = 77}};
 
-START_TEST(launch_hands_over_shape_and_arguments)
+TEST(open, launch_hands_over_shape_and_arguments)
 {
     griddep_module *module = load(runtime, ptx);
     griddep_kernel *add = kernel_of(module, "add");
@@ -1090,9 +1060,8 @@ START_TEST(launch_hands_over_shape_and_arguments)
     ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(launch_decides_about_overlap)
+LOOP_TEST(opening, launch_decides_about_overlap, 10)
 {
     static const struct {
         const char *kernel;
@@ -1134,9 +1103,8 @@ START_TEST(launch_decides_about_overlap)
     griddep_module_unload(module);
     griddep_runtime_close(opened);
 }
-END_TEST
 
-START_TEST(runtime_says_what_launches_do)
+LOOP_TEST(opening, runtime_says_what_launches_do, 6)
 {
     static const struct {
         int32_t runtime, launch, reason;
@@ -1161,9 +1129,8 @@ START_TEST(runtime_says_what_launches_do)
     griddep_module_unload(module);
     griddep_runtime_close(opened);
 }
-END_TEST
 
-START_TEST(launch_on_an_older_chip_is_serial)
+TEST(opening, launch_on_an_older_chip_is_serial)
 {
     const griddep_launch_config config = {
         .size = sizeof config, .grid = {1}, .block = {32}, .pdl = GRIDDEP_PDL_FORCE};
@@ -1188,9 +1155,8 @@ START_TEST(launch_on_an_older_chip_is_serial)
     griddep_module_unload(module);
     griddep_runtime_close(older);
 }
-END_TEST
 
-START_TEST(launch_checks_the_shape)
+LOOP_TEST(open, launch_checks_the_shape, 37)
 {
     static const struct {
         griddep_launch_config config;
@@ -1258,9 +1224,8 @@ START_TEST(launch_checks_the_shape)
     ck_assert_uint_eq(fake_driver_launches(), before + !cases[_i].says);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(launch_checks_the_required_block)
+TEST(open, launch_checks_the_required_block)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() "
                                ".reqntid 64, 2\n{ ret; }\n";
@@ -1274,9 +1239,8 @@ START_TEST(launch_checks_the_required_block)
     ck_status(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error), GRIDDEP_OK);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(launch_checks_the_arguments)
+TEST(open, launch_checks_the_arguments)
 {
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
     griddep_module *module = load(runtime, ptx);
@@ -1299,9 +1263,8 @@ START_TEST(launch_checks_the_arguments)
     ck_assert_uint_eq(fake_driver_launches(), 0);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(launch_takes_packed_arguments)
+TEST(open, launch_takes_packed_arguments)
 {
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
     const struct {
@@ -1323,9 +1286,8 @@ START_TEST(launch_takes_packed_arguments)
     ck_status(griddep_launch_packed(add, &config, NULL, 28, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(launch_takes_many_and_large_arguments)
+TEST(open, launch_takes_many_and_large_arguments)
 {
     char text[16384] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param "
                        ".align 16 .b8 big[64]";
@@ -1353,9 +1315,8 @@ START_TEST(launch_takes_many_and_large_arguments)
     ck_says("data is NULL");
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(launch_passes_attributes_through)
+TEST(open, launch_passes_attributes_through)
 {
     const griddep_attribute attributes[2] = {
         {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {UINT32_MAX - 2}},
@@ -1396,9 +1357,8 @@ START_TEST(launch_passes_attributes_through)
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STRUCT);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(launch_opts_in_to_shared_memory_once)
+TEST(open, launch_opts_in_to_shared_memory_once)
 {
     griddep_launch_config config = {
         .size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 48 * 1024};
@@ -1414,9 +1374,8 @@ START_TEST(launch_opts_in_to_shared_memory_once)
     ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
     griddep_module_unload(module);
 }
-END_TEST
 
-START_TEST(launch_names_a_foreign_stream)
+TEST(open, launch_names_a_foreign_stream)
 {
     gd_CUcontext other = fake_driver_create_context(0);
     const griddep_runtime_options options = {
@@ -1455,9 +1414,8 @@ START_TEST(launch_names_a_foreign_stream)
     griddep_module_unload(module);
     fake_driver_destroy_context(other);
 }
-END_TEST
 
-START_TEST(fault_is_reported_as_such)
+TEST(open, fault_is_reported_as_such)
 {
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
     griddep_module *module = load(runtime, faulting_ptx);
@@ -1470,7 +1428,6 @@ START_TEST(fault_is_reported_as_such)
               GRIDDEP_ERROR_FAULT);
     griddep_module_unload(module);
 }
-END_TEST
 
 /* ---- chain ---- */
 
@@ -1512,7 +1469,7 @@ static void end_adding(griddep_runtime *on, adding *made)
     ck_status(griddep_memory_free(on, made->y, &error), GRIDDEP_OK);
 }
 
-START_TEST(chain_runs_in_each_mode)
+LOOP_TEST(open, chain_runs_in_each_mode, GRIDDEP_MODE_COUNT)
 {
     adding made = make_adding(runtime);
     const int32_t mode = _i;
@@ -1539,9 +1496,8 @@ START_TEST(chain_runs_in_each_mode)
     ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), is_graph ? 1 : 0);
     end_adding(runtime, &made);
 }
-END_TEST
 
-START_TEST(chain_tells_each_hop)
+LOOP_TEST(open, chain_tells_each_hop, GRIDDEP_MODE_COUNT)
 {
     static const int32_t reasons[GRIDDEP_MODE_COUNT][3] = {
         {GRIDDEP_REASON_OFF, GRIDDEP_REASON_OFF, GRIDDEP_REASON_OFF},
@@ -1568,9 +1524,8 @@ START_TEST(chain_tells_each_hop)
     ck_status(griddep_chain_get_hop(made.chain, _i, 4, &hop, &error), GRIDDEP_ERROR_NOT_FOUND);
     end_adding(runtime, &made);
 }
-END_TEST
 
-START_TEST(chain_grows_after_a_run)
+TEST(open, chain_grows_after_a_run)
 {
     adding made = make_adding(runtime);
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
@@ -1590,9 +1545,8 @@ START_TEST(chain_grows_after_a_run)
     ck_assert_float_eq(y[0], 4.0f);
     end_adding(runtime, &made);
 }
-END_TEST
 
-START_TEST(chain_refuses_what_does_not_fit)
+TEST(open, chain_refuses_what_does_not_fit)
 {
     griddep_runtime *other = open_stored("");
     griddep_module *module = load(runtime, ptx), *foreign = load(other, ptx);
@@ -1629,9 +1583,8 @@ START_TEST(chain_refuses_what_does_not_fit)
     griddep_module_unload(module);
     griddep_runtime_close(other);
 }
-END_TEST
 
-START_TEST(objects_end_in_any_order)
+TEST(open, objects_end_in_any_order)
 {
     griddep_runtime *mine = open_stored("");
     adding made = make_adding(mine);
@@ -1647,7 +1600,6 @@ START_TEST(objects_end_in_any_order)
     griddep_chain_destroy(made.chain);
     ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 1);
 }
-END_TEST
 
 static void *launch_often(void *argument)
 {
@@ -1665,7 +1617,7 @@ static void *launch_often(void *argument)
     return NULL;
 }
 
-START_TEST(threads_share_a_module)
+TEST(open, threads_share_a_module)
 {
     griddep_module *module = load(runtime, ptx);
     pthread_t threads[4];
@@ -1680,7 +1632,6 @@ START_TEST(threads_share_a_module)
     ck_assert_uint_eq(fake_driver_launches(), 400);
     griddep_module_unload(module);
 }
-END_TEST
 
 /* ---- everything that can fail ---- */
 
@@ -1739,7 +1690,7 @@ static int32_t whole_life(void)
 
 /* Fails the nth driver call of a whole life, for every n. What fails is reported with the driver's
  * code, and nothing is left. */
-START_TEST(every_driver_call_may_fail)
+TEST(failing, every_driver_call_may_fail)
 {
     int failures = 0;
 
@@ -1768,10 +1719,9 @@ START_TEST(every_driver_call_may_fail)
     }
     ck_assert_int_gt(failures, 40);
 }
-END_TEST
 
 /* Fails the nth allocation of a whole life, for every n. */
-START_TEST(every_allocation_may_fail)
+TEST(failing, every_allocation_may_fail)
 {
     long failures = 0;
 
@@ -1791,78 +1741,8 @@ START_TEST(every_allocation_may_fail)
     }
     ck_assert_int_gt(failures, 20);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("run");
-    TCase *opening = tcase_create("opening");
-    tcase_add_checked_fixture(opening, begin, finish);
-    tcase_add_test(opening, runtime_adopts_the_current_context);
-    tcase_add_test(opening, runtime_refuses_bad_options);
-    tcase_add_test(opening, runtime_names_what_is_missing);
-    tcase_add_test(opening, runtime_takes_the_device_that_is_named);
-    tcase_add_test(opening, runtime_tells_emulated_from_real);
-    tcase_add_test(opening, runtime_on_an_old_driver);
-    tcase_add_loop_test(opening, runtime_reads_the_kill_switch, 0, 8);
-    tcase_add_test(opening, runtime_logs_to_the_caller);
-    tcase_add_loop_test(opening, runtime_says_what_launches_do, 0, 6);
-    tcase_add_test(opening, old_driver_launches_cubins_packed_only);
-    tcase_add_loop_test(opening, launch_decides_about_overlap, 0, 10);
-    tcase_add_test(opening, launch_on_an_older_chip_is_serial);
-    suite_add_tcase(suite, opening);
-
-    TCase *open = tcase_create("open");
-    tcase_add_checked_fixture(open, setup, teardown);
-    tcase_add_test(open, runtime_tells_the_device);
-    tcase_add_test(open, error_struct_is_checked);
-    tcase_add_test(open, memory_copies_and_fills);
-    tcase_add_test(open, events_measure);
-    tcase_add_test(open, module_lists_its_kernels);
-    tcase_add_test(open, module_tells_what_kernels_it_has);
-    tcase_add_test(open, module_finds_variables);
-    tcase_add_test(open, module_reports_what_the_compiler_says);
-    tcase_add_test(open, module_reports_syntax_with_a_column);
-    tcase_add_test(open, module_loads_what_only_the_driver_understands);
-    tcase_add_loop_test(open, module_refuses_what_is_no_code, 0, 12);
-    tcase_add_test(open, module_refuses_bad_arguments);
-    tcase_add_test(open, module_is_named_after_what_it_is);
-    tcase_add_test(open, module_passes_jit_options);
-    tcase_add_test(open, module_hands_its_options_to_the_driver);
-    tcase_add_test(open, source_compiles_behind_the_prelude);
-    tcase_add_test(open, headers_are_precompiled);
-    tcase_add_test(open, source_errors_have_their_line);
-    tcase_add_test(open, source_on_an_older_chip_does_not_wait);
-    tcase_add_test(open, source_for_an_older_chip_must_not_wait);
-    tcase_add_test(open, source_for_an_older_chip_must_not_wait);
-    tcase_add_test(open, nvrtc_that_is_missing_is_named);
-    tcase_add_test(open, shelf_variant_follows_the_device);
-    tcase_add_test(open, shelf_variant_of_one_capability);
-    tcase_add_test(open, shelf_is_whole);
-    tcase_add_test(open, cubin_loads_by_itself);
-    tcase_add_test(open, launch_hands_over_shape_and_arguments);
-    tcase_add_loop_test(open, launch_checks_the_shape, 0, 37);
-    tcase_add_test(open, launch_checks_the_required_block);
-    tcase_add_test(open, launch_checks_the_arguments);
-    tcase_add_test(open, launch_takes_packed_arguments);
-    tcase_add_test(open, launch_takes_many_and_large_arguments);
-    tcase_add_test(open, launch_passes_attributes_through);
-    tcase_add_test(open, launch_opts_in_to_shared_memory_once);
-    tcase_add_test(open, launch_names_a_foreign_stream);
-    tcase_add_test(open, fault_is_reported_as_such);
-    tcase_add_loop_test(open, chain_runs_in_each_mode, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_loop_test(open, chain_tells_each_hop, 0, GRIDDEP_MODE_COUNT);
-    tcase_add_test(open, chain_grows_after_a_run);
-    tcase_add_test(open, chain_refuses_what_does_not_fit);
-    tcase_add_test(open, objects_end_in_any_order);
-    tcase_add_test(open, threads_share_a_module);
-    suite_add_tcase(suite, open);
-
-    TCase *failing = tcase_create("failing");
-    tcase_add_checked_fixture(failing, begin, NULL);
-    tcase_add_test(failing, every_driver_call_may_fail);
-    tcase_add_test(failing, every_allocation_may_fail);
-    suite_add_tcase(suite, failing);
-
-    return run_suite(suite);
+    return run_suite(make_suite("run"));
 }

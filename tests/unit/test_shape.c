@@ -137,7 +137,9 @@ static bool can_fit(const char *name, size_t device, uint64_t columns, uint64_t 
     return !strstr(name, "linear_") || 2 * columns + others < devices[device].per_block;
 }
 
-START_TEST(each_kernel_takes_what_is_suggested)
+TEST_GROUP(suggest, NULL, NULL);
+
+TEST(suggest, each_kernel_takes_what_is_suggested)
 {
     griddep_shelf_info shelf = {.size = sizeof shelf};
     uint32_t tried = 0;
@@ -157,7 +159,6 @@ START_TEST(each_kernel_takes_what_is_suggested)
     }
     ck_assert_uint_gt(tried, 5000);
 }
-END_TEST
 
 /* Shapes that head comments call best on an H200. */
 static const struct best {
@@ -196,7 +197,7 @@ static const struct best {
     {"attention_prefill_paged_f16", 13, {{7, 129}, {9, 64}}, 2, 1, 128, 49152},
 };
 
-START_TEST(an_h200_has_its_best_shapes)
+LOOP_TEST(suggest, an_h200_has_its_best_shapes, sizeof bests / sizeof *bests)
 {
     const struct best *best = &bests[_i];
     griddep_argument arguments[16] = {0};
@@ -214,10 +215,9 @@ START_TEST(an_h200_has_its_best_shapes)
     ck_assert_uint_eq(config.block[0], best->block);
     ck_assert_uint_eq(config.shared_bytes, best->shared);
 }
-END_TEST
 
 /* Blocks that a device of few multiprocessors cannot hold at once are no cluster. */
-START_TEST(a_cluster_fits_a_small_device)
+LOOP_TEST(suggest, a_cluster_fits_a_small_device, 8)
 {
     static const uint64_t contexts[] = {64, 4096, 32768};
     griddep_runtime_info info = info_of(0);
@@ -236,9 +236,8 @@ START_TEST(a_cluster_fits_a_small_device)
         ck_assert_uint_le(config.cluster[0], beside * (uint32_t)info.multiprocessors);
     }
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_told)
+TEST(suggest, what_is_wrong_is_told)
 {
     griddep_argument arguments[16] = {0};
     griddep_launch_config config = {.size = sizeof config}, none = {0};
@@ -257,17 +256,8 @@ START_TEST(what_is_wrong_is_told)
     ck_status(griddep_shelf_suggest("argmax_f32", NULL, arguments, 3, &config, &error),
               GRIDDEP_ERROR_ARGUMENT);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("shape");
-    TCase *cases = tcase_create("suggest");
-
-    tcase_add_test(cases, each_kernel_takes_what_is_suggested);
-    tcase_add_loop_test(cases, an_h200_has_its_best_shapes, 0, (int)(sizeof bests / sizeof *bests));
-    tcase_add_loop_test(cases, a_cluster_fits_a_small_device, 0, 8);
-    tcase_add_test(cases, what_is_wrong_is_told);
-    suite_add_tcase(suite, cases);
-    return run_suite(suite);
+    return run_suite(make_suite("shape"));
 }

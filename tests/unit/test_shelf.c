@@ -41,7 +41,6 @@ typedef struct trial {
 } trial;
 
 static subject on;
-static uint32_t subject_count;
 
 static bool
     beyond_limits; /* the search may go where a launch is refused whatever the conditions say */
@@ -603,7 +602,19 @@ static void teardown(void)
 
 /* ---- tests ---- */
 
-START_TEST(each_condition_is_broken_by_itself)
+static int count_subjects(void)
+{
+    griddep_shelf_info info = {.size = sizeof info};
+    int count = 0;
+
+    while (griddep_shelf_get((uint32_t)count, &info, NULL) == GRIDDEP_OK)
+        count++;
+    return count;
+}
+
+TEST_GROUP(conditions, setup, teardown);
+
+LOOP_TEST(conditions, each_condition_is_broken_by_itself, count_subjects())
 {
     if (!round_takes_place(_i, 3, 3))
         return;
@@ -621,10 +632,9 @@ START_TEST(each_condition_is_broken_by_itself)
         try_taken(&taken, condition);
     }
 }
-END_TEST
 
 /* An address whose extent is not told cannot be compared with a buffer. */
-START_TEST(an_extent_belongs_to_an_address)
+LOOP_TEST(conditions, an_extent_belongs_to_an_address, count_subjects())
 {
     griddep_kernel_info told = {.size = sizeof told};
 
@@ -644,25 +654,8 @@ START_TEST(an_extent_belongs_to_an_address)
         ck_assert_uint_gt(bytes, 0);
     }
 }
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *suite = suite_create("shelf");
-    TCase *conditions = tcase_create("conditions");
-
-    tcase_add_checked_fixture(conditions, setup, teardown);
-    tcase_add_loop_test(conditions, each_condition_is_broken_by_itself, 0, (int)subject_count);
-    tcase_add_loop_test(conditions, an_extent_belongs_to_an_address, 0, (int)subject_count);
-    suite_add_tcase(suite, conditions);
-    return suite;
-}
 
 int main(void)
 {
-    griddep_shelf_info info = {.size = sizeof info};
-
-    while (griddep_shelf_get(subject_count, &info, NULL) == GRIDDEP_OK)
-        subject_count++;
-    return run_suite(make_suite());
+    return run_suite(make_suite("shelf"));
 }

@@ -146,7 +146,10 @@ static bool is_root(const char *test)
 
 /* ---- entries ---- */
 
-START_TEST(store_serves_what_was_saved)
+TEST_GROUP(entries, begin, finish);
+TEST_GROUP(users, begin, finish);
+
+TEST(entries, store_serves_what_was_saved)
 {
     gd_store *store = open_store(folder);
 
@@ -166,10 +169,9 @@ START_TEST(store_serves_what_was_saved)
     gd_store_close(NULL);
     ck_assert(!save(NULL, 1, "x") && !has(NULL, 1, "x"));
 }
-END_TEST
 
 /* Damage of several kinds to an entry: it is removed, and the next save serves again. */
-START_TEST(store_notices_damage)
+TEST(entries, store_notices_damage)
 {
     static const struct {
         long cut;  /* new length, -1 to keep */
@@ -198,9 +200,8 @@ START_TEST(store_notices_damage)
     }
     gd_store_close(store);
 }
-END_TEST
 
-START_TEST(store_reads_only_what_its_user_wrote)
+TEST(entries, store_reads_only_what_its_user_wrote)
 {
     gd_store *store = open_store(folder);
     char elsewhere[128];
@@ -234,9 +235,8 @@ START_TEST(store_reads_only_what_its_user_wrote)
     }
     gd_store_close(store);
 }
-END_TEST
 
-START_TEST(store_lies_where_only_its_user_writes)
+TEST(entries, store_lies_where_only_its_user_writes)
 {
     char inner[160], link[160];
     gd_store *store = open_store(folder);
@@ -283,9 +283,8 @@ START_TEST(store_lies_where_only_its_user_writes)
     }
     gd_store_close(store);
 }
-END_TEST
 
-START_TEST(store_checks_sizes_before_it_reads)
+TEST(entries, store_checks_sizes_before_it_reads)
 {
     gd_store *store = open_store(folder);
     const gd_store_key key = key_of(2);
@@ -308,7 +307,6 @@ START_TEST(store_checks_sizes_before_it_reads)
     free(large);
     gd_store_close(store);
 }
-END_TEST
 
 static void make_old(const char *path, long seconds)
 {
@@ -320,7 +318,7 @@ static void make_old(const char *path, long seconds)
     ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-START_TEST(store_drops_what_was_used_longest_ago)
+TEST(entries, store_drops_what_was_used_longest_ago)
 {
     gd_store *store = open_store(folder);
 
@@ -342,9 +340,8 @@ START_TEST(store_drops_what_was_used_longest_ago)
     ck_assert_uint_eq(count_of(folder), 12);
     gd_store_close(store);
 }
-END_TEST
 
-START_TEST(store_removes_what_dead_writers_left)
+TEST(entries, store_removes_what_dead_writers_left)
 {
     char old[300], young[300], foreign[300];
     gd_store *store = open_store(folder);
@@ -364,7 +361,6 @@ START_TEST(store_removes_what_dead_writers_left)
     ck_assert_int_eq(access(foreign, F_OK), 0);
     gd_store_close(store);
 }
-END_TEST
 
 /* One of the processes: saves and loads a few entries over and over, and damages some. What it
  * loads is whole. */
@@ -387,7 +383,7 @@ static int share(unsigned process)
     return 0;
 }
 
-START_TEST(store_is_shared_by_processes)
+TEST(entries, store_is_shared_by_processes)
 {
     enum { PROCESSES = 8 };
     pid_t children[PROCESSES];
@@ -407,11 +403,10 @@ START_TEST(store_is_shared_by_processes)
     ck_assert_uint_le(count_of(folder), 16); /* and no temporary file */
     ck_assert_uint_ge(count_of(folder), 1);
 }
-END_TEST
 
 /* A full disk, as far as a limit of file sizes shows it; a folder that cannot be written; a file in
  * the way. */
-START_TEST(store_that_cannot_be_written_is_no_failure)
+TEST(entries, store_that_cannot_be_written_is_no_failure)
 {
     gd_store *store = open_store(folder);
     char below[160];
@@ -454,9 +449,8 @@ START_TEST(store_that_cannot_be_written_is_no_failure)
     snprintf(below, sizeof below, "%s/file/below", work);
     ck_assert_ptr_null(open_store(below));
 }
-END_TEST
 
-START_TEST(store_lies_where_the_environment_says)
+TEST(entries, store_lies_where_the_environment_says)
 {
     static const char *const off[] = {"off", "OFF", "0", "no"};
     char expected[160];
@@ -498,7 +492,6 @@ START_TEST(store_lies_where_the_environment_says)
     gd_store_close(store);
     ck_assert_str_eq(said, "");
 }
-END_TEST
 
 /* ---- what NVRTC made ---- */
 
@@ -572,7 +565,7 @@ static uint32_t from_store(griddep_runtime *runtime, const char *source, const c
     return info.from_store;
 }
 
-START_TEST(compiled_source_is_kept)
+TEST(users, compiled_source_is_kept)
 {
     const char *path = place_nvrtc("libnvrtc.so", "13.0 9.0");
     griddep_runtime *runtime = open_runtime(path);
@@ -600,10 +593,9 @@ START_TEST(compiled_source_is_kept)
     ck_assert_uint_eq(from_store(runtime, source, "k.cu", NULL), 0);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
 /* Headers in memory are part of the key; a C++ name finds its kernel, also out of the store. */
-START_TEST(headers_and_names_are_kept_too)
+TEST(users, headers_and_names_are_kept_too)
 {
     static const char source[] = "#include \"scale.h\"\n#include <more/x.h>\n";
     griddep_header headers[] = {{"scale.h", "template <int N> __global__ void scale(int *);"},
@@ -648,9 +640,8 @@ START_TEST(headers_and_names_are_kept_too)
     }
     griddep_runtime_close(runtime);
 }
-END_TEST
 
-START_TEST(headers_and_names_are_checked)
+TEST(users, headers_and_names_are_checked)
 {
     const griddep_header no_text = {"a.h", NULL};
     const char *const no_name[] = {NULL}, *const wrong[] = {"!"};
@@ -669,10 +660,9 @@ START_TEST(headers_and_names_are_checked)
     ck_assert_ptr_null(module);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
 /* What may change without the source is compiled each time. */
-START_TEST(source_that_depends_on_more_is_not_kept)
+TEST(users, source_that_depends_on_more_is_not_kept)
 {
     static const struct {
         const char *source, *option;
@@ -701,9 +691,8 @@ START_TEST(source_that_depends_on_more_is_not_kept)
     }
     griddep_runtime_close(runtime);
 }
-END_TEST
 
-START_TEST(failed_compilation_is_not_kept)
+TEST(users, failed_compilation_is_not_kept)
 {
     const char *path = place_nvrtc("libnvrtc.so", "13.0 9.0");
     griddep_runtime *runtime = open_runtime(path);
@@ -717,10 +706,9 @@ START_TEST(failed_compilation_is_not_kept)
     ck_assert_uint_eq(count_of(folder), 0);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
 /* PTX goes through one call of the driver, with a store and without. */
-START_TEST(code_is_the_drivers)
+TEST(users, code_is_the_drivers)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n";
@@ -736,7 +724,6 @@ START_TEST(code_is_the_drivers)
     ck_assert_uint_eq(count_of(folder), 0);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
 /* ---- an NVRTC newer than the driver ---- */
 
@@ -754,7 +741,7 @@ static int32_t version_of(griddep_runtime *runtime, const char *source)
     return ptx.version;
 }
 
-START_TEST(newer_nvrtc_is_loaded_as_the_driver_takes_it)
+TEST(users, newer_nvrtc_is_loaded_as_the_driver_takes_it)
 {
     static const struct {
         int32_t driver, version;
@@ -776,10 +763,9 @@ START_TEST(newer_nvrtc_is_loaded_as_the_driver_takes_it)
         griddep_runtime_close(runtime);
     }
 }
-END_TEST
 
 /* The emulated driver refuses newer texts as others do. */
-START_TEST(newer_nvrtc_is_loaded_on_the_emulated_driver)
+TEST(users, newer_nvrtc_is_loaded_on_the_emulated_driver)
 {
     const griddep_runtime_options options = {.size = sizeof options,
                                              .driver = getenv("EMULATED_DRIVER"),
@@ -798,10 +784,9 @@ START_TEST(newer_nvrtc_is_loaded_on_the_emulated_driver)
     ck_assert_int_eq(version_of(runtime, "int a;"), 90);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
 /* The text needs what the driver lacks, or has another error: both say what is newer than what. */
-START_TEST(newer_nvrtc_is_named_where_the_driver_refuses)
+TEST(users, newer_nvrtc_is_named_where_the_driver_refuses)
 {
     static const char source[] =
         "// fake-jit-error: 8 Feature 'x' requires PTX ISA .version 9.0 or later\n";
@@ -827,10 +812,9 @@ START_TEST(newer_nvrtc_is_named_where_the_driver_refuses)
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
 /* Of those that are found the newest that is not newer than the driver, else the oldest. */
-START_TEST(nvrtc_that_fits_the_driver_is_chosen)
+TEST(users, nvrtc_that_fits_the_driver_is_chosen)
 {
     static const struct {
         int32_t driver;
@@ -870,11 +854,10 @@ START_TEST(nvrtc_that_fits_the_driver_is_chosen)
         gd_nvrtc_close(nvrtc);
     }
 }
-END_TEST
 
 /* ---- where the driver keeps its code ---- */
 
-START_TEST(driver_cache_is_as_the_environment_says)
+TEST(users, driver_cache_is_as_the_environment_says)
 {
     static const struct {
         const char *disable, *path, *most, *home; /* "@": the test's folder; "-": not set */
@@ -927,9 +910,8 @@ START_TEST(driver_cache_is_as_the_environment_says)
         griddep_runtime_close(runtime);
     }
 }
-END_TEST
 
-START_TEST(driver_cache_needs_a_home_that_can_be_written)
+TEST(users, driver_cache_needs_a_home_that_can_be_written)
 {
     int status;
     pid_t child = fork();
@@ -950,7 +932,6 @@ START_TEST(driver_cache_needs_a_home_that_can_be_written)
     if (geteuid() == 0)
         ck_assert_int_eq(chown(work, 0, 0), 0);
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -986,7 +967,7 @@ static void replace_entry(const char *content)
 }
 
 /* An entry that this library would not have written counts as none, and is told. */
-START_TEST(crossings_are_read_with_care)
+TEST(users, crossings_are_read_with_care)
 {
     static const char *const contents[] = {"griddep hops 1\nnccl_bytes 8\n",
                                            "griddep hops 1\nnccl_bytes 08\n",
@@ -1015,7 +996,6 @@ START_TEST(crossings_are_read_with_care)
     ck_assert_uint_eq(gd_group_recall_crossing(runtime), UINT64_MAX);
     griddep_runtime_close(runtime);
 }
-END_TEST
 
 static void empty_store(void)
 {
@@ -1050,7 +1030,7 @@ static int32_t compile_twice(const griddep_runtime_options *options)
 /* The nth allocation fails, for every n: it is reported, or the store does without, and nothing is
  * lost. With an empty store and a full one, where NVRTC is newer than the driver and where it is
  * not. */
-START_TEST(every_allocation_may_fail)
+LOOP_TEST(users, every_allocation_may_fail, 4)
 {
     const griddep_runtime_options options = {.size = sizeof options,
                                              .store_directory = folder,
@@ -1078,42 +1058,8 @@ START_TEST(every_allocation_may_fail)
     }
     ck_assert_int_gt(failures, 20);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("store");
-    TCase *entries = tcase_create("entries");
-    tcase_add_checked_fixture(entries, begin, finish);
-    tcase_add_test(entries, store_serves_what_was_saved);
-    tcase_add_test(entries, store_notices_damage);
-    tcase_add_test(entries, store_reads_only_what_its_user_wrote);
-    tcase_add_test(entries, store_lies_where_only_its_user_writes);
-    tcase_add_test(entries, store_checks_sizes_before_it_reads);
-    tcase_add_test(entries, store_drops_what_was_used_longest_ago);
-    tcase_add_test(entries, store_removes_what_dead_writers_left);
-    tcase_add_test(entries, store_is_shared_by_processes);
-    tcase_add_test(entries, store_that_cannot_be_written_is_no_failure);
-    tcase_add_test(entries, store_lies_where_the_environment_says);
-    suite_add_tcase(suite, entries);
-
-    TCase *users = tcase_create("users");
-    tcase_add_checked_fixture(users, begin, finish);
-    tcase_add_test(users, compiled_source_is_kept);
-    tcase_add_test(users, headers_and_names_are_kept_too);
-    tcase_add_test(users, headers_and_names_are_checked);
-    tcase_add_test(users, source_that_depends_on_more_is_not_kept);
-    tcase_add_test(users, failed_compilation_is_not_kept);
-    tcase_add_test(users, code_is_the_drivers);
-    tcase_add_test(users, newer_nvrtc_is_loaded_as_the_driver_takes_it);
-    tcase_add_test(users, newer_nvrtc_is_loaded_on_the_emulated_driver);
-    tcase_add_test(users, newer_nvrtc_is_named_where_the_driver_refuses);
-    tcase_add_test(users, nvrtc_that_fits_the_driver_is_chosen);
-    tcase_add_test(users, driver_cache_is_as_the_environment_says);
-    tcase_add_test(users, driver_cache_needs_a_home_that_can_be_written);
-    tcase_add_test(users, crossings_are_read_with_care);
-    tcase_add_loop_test(users, every_allocation_may_fail, 0, 4);
-    suite_add_tcase(suite, users);
-
-    return run_suite(suite);
+    return run_suite(make_suite("store"));
 }

@@ -71,7 +71,9 @@ static void ck_resolved(const char *path, const char *wanted)
     free(resolved);
 }
 
-START_TEST(paths_are_absolute)
+TEST_GROUP(trust, make_work, remove_work);
+
+TEST(trust, paths_are_absolute)
 {
     char wanted[PATH], given[PATH];
 
@@ -90,10 +92,9 @@ START_TEST(paths_are_absolute)
     ck_assert_int_eq(chdir("/"), 0);
     ck_resolved("a-name-that-is-not-there", "/a-name-that-is-not-there");
 }
-END_TEST
 
 /* Nobody else may write to what is made, whatever the process's mask lets through. */
-START_TEST(folders_are_made_for_their_user_alone)
+TEST(trust, folders_are_made_for_their_user_alone)
 {
     const mode_t mask = umask(0);
     struct stat status;
@@ -107,10 +108,9 @@ START_TEST(folders_are_made_for_their_user_alone)
     ck_assert_int_eq(stat(below("a/b"), &status), 0);
     ck_assert_uint_eq(status.st_mode & 07777, 0700);
 }
-END_TEST
 
 /* A program that has closed its standard input opens files as number 0. */
-START_TEST(the_first_file_is_a_file)
+TEST(trust, the_first_file_is_a_file)
 {
     const int kept = dup(0);
     char *data;
@@ -136,7 +136,6 @@ START_TEST(the_first_file_is_a_file)
     ck_assert_int_eq(dup2(kept, 0), 0);
     close(kept);
 }
-END_TEST
 
 static void ck_refused(int32_t status, int32_t wanted, const char *text)
 {
@@ -148,7 +147,7 @@ static void ck_refused(int32_t status, int32_t wanted, const char *text)
 }
 
 /* What is wrong is told with its name, and nothing stays open or is handed out. */
-START_TEST(refusals_name_what_is_wrong)
+TEST(trust, refusals_name_what_is_wrong)
 {
     char wanted[2 * PATH], *data = NULL;
     size_t bytes = 0;
@@ -185,18 +184,8 @@ START_TEST(refusals_name_what_is_wrong)
     ck_assert_uint_eq(count_open_files(), files);
     close(open);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("trust");
-    TCase *test = tcase_create("trust");
-
-    tcase_add_checked_fixture(test, make_work, remove_work);
-    tcase_add_test(test, paths_are_absolute);
-    tcase_add_test(test, folders_are_made_for_their_user_alone);
-    tcase_add_test(test, the_first_file_is_a_file);
-    tcase_add_test(test, refusals_name_what_is_wrong);
-    suite_add_tcase(suite, test);
-    return run_suite(suite);
+    return run_suite(make_suite("trust"));
 }
