@@ -41,6 +41,21 @@ need_ptxas() {
 # all_rounds: whether no round is to be left out (./bootstrap check --all); with sanitizers some always are.
 all_rounds() { [ "${GRIDDEP_SLOW_TESTS-}" = 1 ] && [ "${SANITIZED-}" != 1 ]; }
 
+# golden_texts FOLDER: puts the texts of tests/golden/check there; test_check.c tells what the changes mean.
+golden_texts() {
+    golden=${srcdir:-.}/tests/golden/check
+    cp "$golden"/*.ptx "$1"
+    for changes in "$golden"/*.changes; do
+        name=$(basename "$changes" _quiet.changes)
+        awk 'NR == FNR { at = $0 + 0; text = substr($0, length(at) + 3) }
+NR == FNR && substr($0, length(at) + 1, 1) == "-" { gone[at]; next }
+NR == FNR { added[at] = added[at] text "\n"; next }
+{ printf "%s", added[FNR] }
+!(FNR in gone)
+END { printf "%s", added[FNR + 1] }' "$changes" "$golden/${name}_fires.ptx" >"$1/${name}_quiet.ptx"
+    done
+}
+
 # own_build WHAT: ends a test that builds everything anew, but for ./bootstrap check --all.
 own_build() {
     [ "${GRIDDEP_SLOW_TESTS-}" = 1 ] && return 0

@@ -65,7 +65,9 @@ if understood < 10 or safe < 10 or accompanied < 3 or counts.get(("sometimes", "
 sys.exit(wrong > 0)
 END
 
-set -- "$srcdir"/tests/golden/check/*.ptx "$srcdir"/ptx/*/*.ptx
+mkdir "$work/golden"
+golden_texts "$work/golden"
+set -- "$work"/golden/*.ptx "$srcdir"/ptx/*/*.ptx
 targets=sm_90a
 all_rounds && targets="sm_90a sm_100 sm_120"
 check "machine code and PTX tell the same" \

@@ -25,9 +25,11 @@ twice() {
     echo "$count files"
     [ "$count" -gt 20 ]
 }
-files="$srcdir/ptx/*/*.ptx $srcdir/tests/golden/check/*.ptx"
+mkdir "$work/golden"
+golden_texts "$work/golden"
+files="$srcdir/ptx/*/*.ptx $work/golden/*.ptx"
 check "twice" twice
-files="$srcdir/tests/golden/check/GD1*.ptx $srcdir/tests/golden/check/GD2*.ptx"
+files="$work/golden/GD1*.ptx $work/golden/GD2*.ptx"
 check "twice, waits moved, triggers at the end" twice --wait move --trigger end
 
 head='.version 8.0

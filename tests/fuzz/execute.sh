@@ -10,7 +10,8 @@ trap 'rm -rf "$work"' EXIT
 count=500
 all_rounds && count=2000
 
+golden_texts "$work"
 check "mutated programs crash nothing" "$execute" --count "$count" "$top/tests/emulator/forms.txt" \
-    "$top"/tests/golden/check/*.ptx
+    "$work"/*.ptx
 
 finish

@@ -2,8 +2,9 @@
  *
  * tests/golden/check/NAME.ptx is checked; its findings, one a line as code:line:column:severity,
  * must be NAME.expect, and in full NAME.text where there is such a file. A name GDnnn..._fires must
- * have that finding, GDnnn..._quiet must not. GRIDDEP_UPDATE_GOLDEN=1 writes the expectations anew;
- * read the difference before you commit it. */
+ * have that finding, GDnnn..._quiet must not; NAME_quiet.changes has the differences of the second
+ * to NAME_fires.ptx. GRIDDEP_UPDATE_GOLDEN=1 writes the expectations anew; read the difference
+ * before you commit it. */
 #include <check.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -82,28 +84,78 @@ static bool ends_with(const char *name, const char *end)
     return length >= tail && !strcmp(name + length - tail, end);
 }
 
-static void each_golden(void (*use)(const char *path, const char *name, const char *text,
-                                    size_t bytes))
+static char *read_golden(const char *name)
+{
+    char path[4096], *text;
+    size_t bytes;
+
+    snprintf(path, sizeof path, "%s/%s", GOLDEN, name);
+    ck_assert_msg(gd_file_read(path, &text, &bytes, &error) == GRIDDEP_OK, "%s", error.text);
+    return text;
+}
+
+/* "12- " and line 12, which goes, or "12+ " and a line that stands before line 12. */
+static void apply_changes(gd_text *out, const char *text, const char *changes)
+{
+    for (long number = 1;; number++) {
+        const size_t length = strcspn(text, "\n") + 1;
+        bool goes = false;
+        for (char *end; *changes && strtol(changes, &end, 10) == number;) {
+            changes = end + strcspn(end, "\n") + 1;
+            if (*end == '+')
+                gd_text_append(out, end + 2, (size_t)(changes - end - 2));
+            else
+                goes = !strncmp(text, end + 2, length);
+            ck_assert_msg(goes || *end == '+', "line %ld is not %.60s", number, end);
+        }
+        if (!*text)
+            break;
+        if (!goes)
+            gd_text_append(out, text, length);
+        text += length;
+    }
+    ck_assert_msg(!*changes, "no such line: %.60s", changes);
+}
+
+typedef void use_golden(const char *path, const char *name, const char *text, size_t bytes);
+
+/* NAME.ptx, or NAME.changes and the text that fires. */
+static void with_golden(use_golden *use, const char *file)
+{
+    const bool changed = ends_with(file, "_quiet.changes");
+    const int length = (int)(strlen(file) - strlen(changed ? "_quiet.changes" : ".ptx"));
+    char path[4096], name[256], fires[256], *text = read_golden(file);
+    gd_text quiet = {0};
+
+    snprintf(name, sizeof name, "%.*s%s", length, file, changed ? "_quiet.ptx" : ".ptx");
+    snprintf(path, sizeof path, "%s/%s", GOLDEN, name);
+    if (changed) {
+        snprintf(fires, sizeof fires, "%.*s_fires.ptx", length, file);
+        char *before = read_golden(fires);
+        apply_changes(&quiet, before, text);
+        free(before);
+        use(path, name, gd_text_get(&quiet), quiet.bytes);
+    } else {
+        use(path, name, text, strlen(text));
+    }
+    gd_text_free(&quiet);
+    free(text);
+}
+
+static void each_golden(use_golden *use)
 {
     DIR *folder = opendir(GOLDEN);
     unsigned count = 0;
 
     ck_assert_msg(folder != NULL, "%s cannot be read", GOLDEN);
     for (struct dirent *item; (item = readdir(folder)) != NULL;) {
-        char path[4096];
-        char *text;
-        size_t bytes;
-        if (!ends_with(item->d_name, ".ptx"))
+        if (!ends_with(item->d_name, ".ptx") && !ends_with(item->d_name, ".changes"))
             continue;
-        ck_assert_int_lt(snprintf(path, sizeof path, "%s/%s", GOLDEN, item->d_name),
-                         (int)sizeof path);
-        ck_assert_int_eq(gd_file_read(path, &text, &bytes, &error), GRIDDEP_OK);
-        use(path, item->d_name, text, bytes);
-        free(text);
+        with_golden(use, item->d_name);
         count++;
     }
     closedir(folder);
-    ck_assert_uint_ge(count, 60);
+    ck_assert_uint_ge(count, 110);
 }
 
 static void show_brief(gd_text *out, const griddep_findings *findings)
@@ -936,12 +988,9 @@ TEST(golden, each_code_has_its_golden_files)
         if (code == GD_CODE_GD004)
             continue;
         for (int k = 0; k < COUNT(kinds); k++) {
-            char path[4096], *text;
-            size_t bytes;
-            snprintf(path, sizeof path, "%s/%s_%s.ptx", GOLDEN, gd_codes[code].name, kinds[k]);
-            ck_assert_msg(gd_file_read(path, &text, &bytes, &error) == GRIDDEP_OK, "%s",
-                          error.text);
-            free(text);
+            char path[4096];
+            snprintf(path, sizeof path, "%s/%s_%s.expect", GOLDEN, gd_codes[code].name, kinds[k]);
+            ck_assert_msg(access(path, R_OK) == 0, "%s is not there", path);
         }
     }
 }
