@@ -14,6 +14,7 @@ GRIDDEP_DRIVER=emulated
 TMPDIR=$work/tmp
 export GRIDDEP_DRIVER TMPDIR
 mkdir "$TMPDIR"
+sed 's/1048576/4096/; s/grid: \[1024\]/grid: [4]/' "$srcdir/examples/vector_add.yaml" >"$work/small.yaml"
 
 # runs CODE SUBCOMMAND ACTION...: the program attached; out and err are what it and the command say.
 runs() {
@@ -63,10 +64,10 @@ path() { runs 0 audit path && err "where all of its threads leave before the wai
 of_this_library() {
     for GRIDDEP_DRIVER in emulated nvidia "$EMULATED_DRIVER"; do
         for subcommand in audit off on; do
-            "$griddep" $subcommand --driver emulated --report "$work/report" -- "$griddep" run "$srcdir/examples/vector_add.yaml" --repeat 0 --mode pdl >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+            "$griddep" $subcommand --driver emulated --report "$work/report" -- "$griddep" run "$work/small.yaml" --repeat 0 --mode pdl >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
             grep -q "launches" "$work/report" || { cat "$work/report"; return 1; }
         done
-        "$griddep" trace --as-run --driver emulated -- "$griddep" run "$srcdir/examples/vector_add.yaml" --repeat 0 --mode pdl >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+        "$griddep" trace --as-run --driver emulated -- "$griddep" run "$work/small.yaml" --repeat 0 --mode pdl >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
     done
     GRIDDEP_DRIVER=emulated
 }
@@ -175,7 +176,7 @@ crash() { runs 139 audit right crash && err "(4 launches of 1 kernel)"; }
 aborts() { runs 134 audit right abort && err "(4 launches of 1 kernel)"; }
 capture_exit() { same 0 right capture-exit && for with in on audit "audit --times"; do runs 0 "$with" right capture-exit || return 1; done; err "(4 launches of 1 kernel; times by events)"; }
 closes() { same 0 right close right tell && runs 0 audit right close right tell && err "(8 launches of 1 kernel)"; }
-many_modules() { same 0 modules tell && runs 0 audit modules tell && grep -q "^waits  *program  *sm_90  *2000  *0  *1000 " "$work/err"; }
+many_modules() { { [ "${SANITIZED-}" = 1 ] || same 0 modules tell; } && runs 0 audit modules tell && grep -q "^waits  *program  *sm_90  *2000  *0  *1000 " "$work/err"; }
 kill_() { runs 66 audit racy kill && err "share memory [GD401]"; }
 exits() { runs 66 audit racy exit && err "share memory [GD401]"; }
 nothing() { runs 65 audit fork-idle && err "nothing was attached"; }
@@ -432,7 +433,6 @@ recorded_race() {
 }
 # Of a kernel of the shelf the elements are those that its head comment tells; what the host writes before the second launch is a copy.
 recorded_shelf() {
-    sed 's/1048576/4096/; s/grid: \[1024\]/grid: [4]/' "$srcdir/examples/vector_add.yaml" >"$work/small.yaml"
     for chain in "$work/small.yaml" "$srcdir/examples/skinny.yaml"; do
         rm -rf "$work/chain"
         "$griddep" audit --record "$work/chain" -- "$griddep" run "$chain" --repeat 0 --mode pdl --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
@@ -468,7 +468,8 @@ recorded_race_alone() { runs 66 "audit --record $work/none" graph-host racy tell
 check "recorded: a race alone" recorded_race_alone
 recorded_lanes() {
     rm -rf "$work/chain"
-    "$griddep" audit --record "$work/chain" -- "$griddep" run "$srcdir/examples/fork_join.yaml" --repeat 0 --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    sed 's/65536/4096/; s/grid: \[64\]/grid: [4]/' "$srcdir/examples/fork_join.yaml" >"$work/lanes.yaml"
+    "$griddep" audit --record "$work/chain" -- "$griddep" run "$work/lanes.yaml" --repeat 0 --driver nvidia >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
     [ "$(grep -o 'lane: stream_[0-9]*' "$work/chain/chain.yaml" | sort -u | wc -l)" -eq 2 ] &&
         "$griddep" run "$work/chain/chain.yaml" --repeat 0 >"$work/again" 2>&1 && grep -q "every bit equal" "$work/again" || { cat "$work/again"; return 1; }
     "$griddep" sanitize "$work/chain/chain.yaml" --schedule eager --schedule lazy >"$work/again" 2>&1 || { cat "$work/again"; return 1; }
