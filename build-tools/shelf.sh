@@ -1,5 +1,5 @@
 #!/bin/sh
-# shelf.sh SOURCE FILE...: makes shelf.inc, which has the files named as byte arrays, and a table of them ordered by family, name, and
+# shelf.sh SOURCE FILE...: makes shelf.inc, which has the files named as strings, and a table of them ordered by family, name, and
 # capability from high to low; of the same capability the text for that chip alone comes first. A file is ptx/FAMILY/NAME in the folder SOURCE or, where it is made, in the working one. Run by make.
 set -eu
 
@@ -19,13 +19,16 @@ list=$(for file in "$@"; do
     printf '%s %s %s %s %s\n' "${below%%/*}" "${base%%.*}" "$(capability "$file")" "$(exact "$below")" "$below"
 done | LC_ALL=C sort -k1,1 -k2,2 -k3,3nr -k4,4r)
 
+echo '#pragma GCC diagnostic push'
+echo '#pragma GCC diagnostic ignored "-Woverlength-strings"'
 number=0
 echo "$list" | while read -r family name capability exact file; do
-    echo "static const char shelf_text_$number[] = {"
-    od -v -An -tx1 "$(path "ptx/$file")" | sed 's/ \(..\)/0x\1,/g'
-    echo "0};"
+    echo "static const char shelf_text_$number[] ="
+    sed 's/[\\"?]/\\&/g; s/.*/"&\\n"/' "$(path "ptx/$file")"
+    echo ";"
     number=$((number + 1))
 done
+echo '#pragma GCC diagnostic pop'
 echo "static const shelf_entry entries[] = {"
 number=0
 echo "$list" | while read -r family name capability exact file; do

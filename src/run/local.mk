@@ -62,7 +62,7 @@ libgriddep_core_la_SOURCES += \
 	%D%/chain/lane.c \
 	%D%/chain/ready.c
 
-# The shelf, and the kernels of groups, as byte arrays.
+# The shelf, and the kernels of groups, as strings.
 nodist_libgriddep_core_la_SOURCES = %D%/shelf.inc %D%/hops.inc
 BUILT_SOURCES += %D%/shelf.inc %D%/hops.inc
 CLEANFILES += %D%/shelf.inc %D%/hops.inc
