@@ -15,7 +15,10 @@
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC optimize("O3", "fp-contract=off")
+#pragma GCC optimize("fp-contract=off")
+#if defined(__OPTIMIZE__)
+#pragma GCC optimize("O3")
+#endif
 #pragma GCC target("avx2,fma")
 #endif
 

@@ -1,6 +1,6 @@
 /* The lanes' operations for any processor, and the choice between this code and the one for
  * AVX2. */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
 
