@@ -21,6 +21,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from fold import fold_all, unfold
 from instructions import ROOT, read_table, spell, write
 
 # Of these ptxas says some errors only where it is asked of one alone.
@@ -188,22 +189,11 @@ def fold_once(items):
 
 
 def fold(answers):
-    """Lines that stand for all answers (tests/unfold.h)."""
+    """Lines that stand for all answers (tests/unfold.h), first by types and their registers."""
     items = [parts_of(*answer) for answer in answers]
     for _ in range(3):
         items = fold_once(items)
-    return [line for item in items for line in write_folded(*item)]
-
-
-def unfold(line, number=1):
-    match = re.search(r"<([^<>]*\|[^<>]*)>", line)
-    if not match:
-        return [line]
-    found = []
-    for word in match[1].split("|"):
-        whole = line[:match.start()] + word + line[match.end():]
-        found += unfold(whole.replace("<%d>" % number, word.lstrip(".")), number + 1)
-    return found
+    return fold_all([line for item in items for line in write_folded(*item)])
 
 
 def main():

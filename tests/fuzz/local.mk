@@ -81,4 +81,4 @@ CLEANFILES += %D%/sequences_public.inc
 %C%_tensor_LDADD = libgriddep-front.la
 
 EXTRA_DIST += %D%/differential.gpu %D%/tensor.gpu %D%/fuzz_ptx.c \
-	%D%/forms.py %D%/instructions.py %D%/instruction_needs.py %D%/texts.py %D%/make_corpus.py $(wildcard $(srcdir)/%D%/seeds/*.ptx)
+	%D%/fold.py %D%/forms.py %D%/instructions.py %D%/instruction_needs.py %D%/texts.py %D%/make_corpus.py $(wildcard $(srcdir)/%D%/seeds/*.ptx)
