@@ -109,7 +109,6 @@ static layer place_layer(const model_config *config, const weight_files *files, 
                          layout *in)
 {
     uint64_t hidden = config->hidden, all_heads = (uint64_t)config->heads * config->head_dim;
-    uint64_t cache = 2 * in->sequences * config->kv_heads * in->capacity * config->head_dim;
     uint64_t row = 2 * in->sequences; /* bytes of an element of each sequence */
     layer at = {0};
 
@@ -131,15 +130,24 @@ static layer place_layer(const model_config *config, const weight_files *files, 
     at.gate = place_matrix(in, gated, config->feed_forward, hidden);
     at.up = place_matrix(in, gated, config->feed_forward, hidden);
     at.down = place_matrix(in, BITS("mlp.down_proj.weight"), hidden, config->feed_forward);
-    at.k_cache = place(in, cache);
-    at.v_cache = place(in, cache);
-    in->cache_bytes += 2 * cache;
     at.qkv_out = place(in, row * model_qkv_rows(config));
     at.attention_out = place(in, row * all_heads);
     at.output_out = place(in, row * hidden);
     at.f = place(in, row * config->feed_forward);
     at.h = place(in, row * hidden);
     return at;
+}
+
+/* Behind all else: how far a kernel reaches that appends to a cache its arguments do not tell. */
+static void place_caches(const model_config *config, layer *layers, layout *in)
+{
+    uint64_t cache = 2 * in->sequences * config->kv_heads * in->capacity * config->head_dim;
+
+    for (uint32_t i = 0; i < config->layers; i++) {
+        layers[i].k_cache = place(in, cache);
+        layers[i].v_cache = place(in, cache);
+        in->cache_bytes += 2 * cache;
+    }
 }
 
 static uint64_t most(uint64_t a, uint64_t b)
@@ -202,6 +210,7 @@ static places place_all(const model_config *config, const weight_files *files, l
     at.seen = place(in, batch * vocabulary);
     if (in->rows)
         at.part = place_part(config, in);
+    place_caches(config, layers, in);
     return at;
 }
 

@@ -39,9 +39,11 @@
 // extent:
 //   qkv: bf16[tokens * (heads + 2 * kv_heads) * head_dim]
 //   y: bf16[tokens * heads * head_dim]
+//   rotary: f32[(page_table / (page_table / 2 + 1) * table_pitch + 1 / (page_table + 1)) * page_size * head_dim]
 //   positions: u32[tokens]
 //   sequences: u32[tokens]
-// constraints: Each position is below page_size or, with a table, table_pitch * page_size; one that is not traps, queries left out or not. No two
+// constraints: Each position is below page_size or, with a table, table_pitch * page_size; one that is not traps, queries left out or not. In
+//   the extent of rotary the first quotient is 1 with a table and 0 without, the last one the other way round. No two
 //   tokens have the same sequence and position. The caches overlap nothing. Elements are turned in f32 and rounded once; what is not turned is copied bit for bit.
 // constant: page_table rotary positions sequences
 // pdl: triggers at its start; reads angles and places of a thread's first item before the wait; every thread waits.

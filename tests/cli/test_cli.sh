@@ -593,6 +593,8 @@ append "{u64: 0}" 0 15 1
 check "a later token behind the cache" 4 err "trap"
 append "{buffer: table, access: constant}" 2 30 1
 check "rows appended to the last page" 0
+append "{buffer: table, access: constant}" 4 30 1
+check "angles of fewer positions than the pages have" 2 err "may touch 4096 bytes of buffer 'angles' from element 0 on; there are 2048"
 append "{buffer: table, access: constant}" 2 32 -1
 check "the first token behind its pages" 4 err "trap"
 append "{buffer: table, access: constant}" 2 31 1

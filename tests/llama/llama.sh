@@ -103,6 +103,19 @@ overlaps() {
     [ "$(grep -c 'GD410' "$work/report")" -eq 1 ] && grep -q 'embedding_gather.*GD410' "$work/report"
 }
 check "no launch loses its overlap" overlaps
+# All memory is one allocation: the audit calls it safe, and so does the check of what it recorded, of
+# a prompt in parts and of steps alone.
+recorded() {
+    rm -rf "$work/recorded"
+    LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} GRIDDEP_DRIVER='' \
+        "$GRIDDEP" audit --driver emulated --report "$work/report" --record "$work/recorded" -- \
+        "$llama" "$work/llama3" -t 5,6,7 -n 3 --ignore-stop --mode pdl "$@" >/dev/null
+    cat "$work/report"
+    [ "$(grep -c '^- name: buffer_' "$work/recorded/chain.yaml")" -eq 1 ] &&
+        grep -q '^safe: ' "$work/report" && "$GRIDDEP" check "$work/recorded/chain.yaml"
+}
+check "the audit and the check of a recording agree" recorded
+check "the same of steps alone" recorded --part 0
 check "make f16" small make "$work/f16" llama3 dtype=F16 heads=2 kv_heads=1 head_dim=128
 check "f16, heads of 128" agrees f16
 check "make f32" small make "$work/f32" llama2 dtype=F32 tied=1 shards=3 layers=1
