@@ -105,20 +105,20 @@ static int measure_empty_handoff(const gd_bench *bench, gd_spread *us)
     gd_timing timings[GRIDDEP_MODE_COUNT] = {{0}};
     griddep_module *module = NULL;
     griddep_chain *chain = NULL;
-    void *stream = NULL;
+    gd_experiment experiment = {.runtime = bench->runtime};
     griddep_error error;
     griddep_error_init(&error);
     int32_t status = make_empty_chain(bench, &module, &chain, &error);
     if (status == GRIDDEP_OK)
-        status = griddep_stream_create(bench->runtime, NULL, &stream, &error);
+        status = griddep_stream_create(bench->runtime, NULL, &experiment.stream, &error);
     int code = status == GRIDDEP_OK
-                   ? gd_measure_modes(bench->runtime, chain, stream, 1U << GRIDDEP_MODE_GRAPH_PDL,
+                   ? gd_measure_modes(chain, &experiment, 1U << GRIDDEP_MODE_GRAPH_PDL,
                                       bench->samples, timings)
                    : gd_message_library_as(GD_EXIT_REFUSED, &error, "measuring the hand-off");
     *us = divide(timings[GRIDDEP_MODE_GRAPH_PDL].us, EMPTY_KERNELS);
     griddep_chain_destroy(chain);
-    if (stream != NULL)
-        griddep_stream_destroy(bench->runtime, stream, NULL);
+    if (experiment.stream != NULL)
+        griddep_stream_destroy(bench->runtime, experiment.stream, NULL);
     griddep_module_unload(module);
     return code;
 }

@@ -1576,7 +1576,6 @@ int32_t griddep_graph_print(const griddep_graph *graph, int32_t format, char *bu
  * Tune: where wait and trigger stand best, tried out on the device */
 
 typedef struct griddep_tune griddep_tune;
-
 /* Other configurations of a launch with which its kernel computes the same. */
 typedef struct griddep_tune_offer {
     uint32_t size;             /* the same in all elements of an array: the step to the next */
@@ -1588,7 +1587,8 @@ typedef struct griddep_tune_offer {
 
 typedef struct griddep_tune_buffer {
     uint32_t size;       /* likewise */
-    uint32_t compared;   /* 1: its bits must be those that the serial run left */
+    uint32_t compared;   /* 1: its bits must be those that the serial run left; 2: and it holds
+                            integers that runs change, as a position: each begins with `initial` */
     uint64_t address, bytes;
     const void *initial; /* what it holds before a run; NULL: no launch writes it */
 } griddep_tune_buffer;

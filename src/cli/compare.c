@@ -115,9 +115,9 @@ static int time_group(const compare_request *request, const gd_plan plans[SIDES]
     for (int i = 0; i < SIDES && code == 0; i++) {
         code = gd_session_open(&sessions[i], &plans[i], runtime, GRIDDEP_PDL_AUTO);
         if (code == 0)
-            code = gd_session_run(&sessions[i], mode, NULL);
-        if (code == 0 &&
-            gd_clock_open(runtime, sessions[i].stream, &clocks[i], &error) != GRIDDEP_OK)
+            code = gd_session_run(&sessions[i], mode, sessions[i].experiment.serial);
+        if (code == 0 && gd_clock_open(runtime, sessions[i].stream, &sessions[i].experiment,
+                                       &clocks[i], &error) != GRIDDEP_OK)
             code = report_timing_error(&error, request->names[i]);
     }
     if (code == 0)
@@ -201,7 +201,7 @@ static int trace_side(const gd_plan *plan, griddep_runtime *runtime, int32_t mod
     griddep_error_init(&error);
     int code = gd_session_open(&into->session, plan, runtime, GRIDDEP_PDL_DEFAULT);
     if (code == 0)
-        code = gd_session_run(&into->session, mode, NULL);
+        code = gd_session_run(&into->session, mode, into->session.experiment.serial);
     if (code == 0 && griddep_timeline_create(into->session.chain, &options, &into->timeline,
                                              &error) != GRIDDEP_OK)
         code = gd_message_library(&error, "instrumenting the chain");

@@ -113,8 +113,7 @@ static int time_chain(gd_trace_job *job, griddep_chain *chain, int32_t mode, dou
 {
     gd_timing timings[GRIDDEP_MODE_COUNT] = {{0}};
     uint32_t samples = job->session.emulated ? 1 : (uint32_t)job->request->samples;
-    int code =
-        gd_measure_modes(job->runtime, chain, job->session.stream, 1U << mode, samples, timings);
+    int code = gd_measure_modes(chain, &job->session.experiment, 1U << mode, samples, timings);
     *microseconds = timings[mode].us.median;
     return code;
 }

@@ -88,12 +88,15 @@ static void make_input(const gd_session *session, gd_tune_input *input)
     *input = (gd_tune_input){.offers = gd_heap_take(plan->launch_count, sizeof(*input->offers)),
                              .buffers = gd_heap_take(plan->buffer_count, sizeof(*input->buffers)),
                              .launch_count = plan->launch_count};
-    for (uint32_t i = 0; i < plan->buffer_count; i++)
-        input->buffers[i] = (griddep_tune_buffer){.size = sizeof(*input->buffers),
-                                                  .address = session->buffers[i].address,
-                                                  .bytes = session->buffers[i].bytes,
-                                                  .initial = session->buffers[i].initial,
-                                                  .compared = session->buffers[i].compared};
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        const gd_experiment_buffer *buffer = &session->buffers[i];
+        input->buffers[i] =
+            (griddep_tune_buffer){.size = sizeof(*input->buffers),
+                                  .address = buffer->address,
+                                  .bytes = buffer->bytes,
+                                  .initial = buffer->initial,
+                                  .compared = buffer->compared ? 1U + buffer->state : 0};
+    }
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         griddep_tune_offer *offer = &input->offers[i];
         *offer = (griddep_tune_offer){.size = sizeof(*offer), .launch = i};

@@ -7,12 +7,14 @@ enum { LARGEST_BATCH = 4096, MOST_ROUNDS = 64 };
 
 static const double warm_up_microseconds = 20000.0;
 
-int32_t gd_clock_open(griddep_runtime *runtime, void *stream, gd_clock *clock, griddep_error *error)
+int32_t gd_clock_open(griddep_runtime *runtime, void *stream, const gd_experiment *experiment,
+                      gd_clock *clock, griddep_error *error)
 {
     griddep_runtime_info info = {.size = sizeof info};
     int32_t status = griddep_runtime_get_info(runtime, &info, error);
 
-    *clock = (gd_clock){.runtime = runtime, .stream = stream, .is_model = info.emulated};
+    *clock = (gd_clock){
+        .runtime = runtime, .stream = stream, .is_model = info.emulated, .experiment = experiment};
     if (!status)
         status = griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &clock->start, error);
     return status ? status
@@ -28,11 +30,25 @@ void gd_clock_close(gd_clock *clock)
     *clock = (gd_clock){0};
 }
 
+static bool renews(const gd_clock *clock)
+{
+    return clock->experiment && clock->experiment->renews;
+}
+
+static int32_t renew(const gd_clock *clock, griddep_error *error)
+{
+    return renews(clock) ? gd_experiment_renew(clock->experiment, error) : GRIDDEP_OK;
+}
+
 static int32_t time_batch(const gd_clock *clock, griddep_chain *chain, int32_t mode, uint32_t batch,
                           double *microseconds, griddep_error *error)
 {
-    int32_t status = griddep_chain_run(chain, mode, clock->stream, error);
+    int32_t status = renew(clock, error);
 
+    if (!status)
+        status = griddep_chain_run(chain, mode, clock->stream, error);
+    if (!status)
+        status = renew(clock, error);
     if (!status)
         status = griddep_event_record(clock->runtime, clock->start, clock->stream, error);
     for (uint32_t i = 0; i < batch && !status; i++)
@@ -83,7 +99,7 @@ int32_t gd_clock_choose_batch(const gd_clock *clock, griddep_chain *chain, int32
         spent += elapsed;
         if (elapsed < least && *batch == LARGEST_BATCH)
             break;
-        if (elapsed < least)
+        if (elapsed < least && !renews(clock))
             *batch = next_batch(*batch, elapsed, least);
         else if (spent >= warm_up_microseconds)
             break;

@@ -7,16 +7,21 @@
 
 #include "griddep.h"
 
+#include "measure/experiment.h"
+
 typedef struct gd_clock {
     griddep_runtime *runtime; /* borrowed, like the stream */
     void *stream;
     void *start, *end;
     bool is_model; /* time is the emulated driver's: the same for each run, and dear to compute */
+    const gd_experiment *experiment; /* borrowed: what renews the data of a chain whose runs change
+                                      * its state, and then of each run; NULL: none does */
 } gd_clock;
 
-/* Makes the events; to be closed either way. */
-int32_t gd_clock_open(griddep_runtime *runtime, void *stream, gd_clock *clock,
-                      griddep_error *error);
+/* Makes the events; to be closed either way. experiment may be NULL; else its runtime and stream
+ * are these. */
+int32_t gd_clock_open(griddep_runtime *runtime, void *stream, const gd_experiment *experiment,
+                      gd_clock *clock, griddep_error *error);
 void gd_clock_close(gd_clock *clock);
 
 /* The time of one run, from `batch` of them. A run ahead of the first event keeps the device busy
@@ -25,7 +30,8 @@ int32_t gd_clock_time(const gd_clock *clock, griddep_chain *chain, int32_t mode,
                       double *microseconds, griddep_error *error);
 
 /* Warms the device up and finds a batch that lasts for `least` microseconds. A driver whose events
- * do not advance gets the largest one; a model gets 1, and no warming up. */
+ * do not advance gets the largest one; a model gets 1, and no warming up; a chain that changes its
+ * state gets 1. */
 int32_t gd_clock_choose_batch(const gd_clock *clock, griddep_chain *chain, int32_t mode,
                               double least, uint32_t *batch, griddep_error *error);
 

@@ -8,9 +8,10 @@ bool gd_experiment_allocate(gd_experiment *experiment)
 {
     const uint32_t count = experiment->buffer_count;
 
+    experiment->copies = calloc(count + 1, sizeof *experiment->copies);
     experiment->serial = calloc(count + 1, sizeof *experiment->serial);
     experiment->got = calloc(count + 1, sizeof *experiment->got);
-    if (!experiment->serial || !experiment->got)
+    if (!experiment->copies || !experiment->serial || !experiment->got)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!experiment->buffers[i].read)
@@ -30,8 +31,17 @@ static void free_results(const gd_experiment *experiment, void **results)
     free(results);
 }
 
+static void free_copies(gd_experiment *experiment)
+{
+    for (uint32_t i = 0; i < experiment->buffer_count && experiment->copies; i++)
+        if (experiment->copies[i])
+            griddep_memory_free(experiment->runtime, experiment->copies[i], NULL);
+    free(experiment->copies);
+}
+
 void gd_experiment_free(gd_experiment *experiment)
 {
+    free_copies(experiment);
     free_results(experiment, experiment->serial);
     free_results(experiment, experiment->got);
     *experiment = (gd_experiment){0};
@@ -67,6 +77,54 @@ int32_t gd_experiment_read(gd_experiment *experiment, void **results, griddep_er
     return status;
 }
 
+static bool changes_state(const gd_experiment *experiment)
+{
+    for (uint32_t i = 0; i < experiment->buffer_count; i++) {
+        const gd_experiment_buffer *buffer = &experiment->buffers[i];
+        if (buffer->state && memcmp(experiment->serial[i], buffer->initial, buffer->bytes) != 0)
+            return true;
+    }
+    return false;
+}
+
+static int32_t copy_initial(gd_experiment *experiment, uint32_t index, griddep_error *error)
+{
+    const gd_experiment_buffer *buffer = &experiment->buffers[index];
+    uint64_t *copy = &experiment->copies[index];
+    int32_t status = griddep_memory_allocate(experiment->runtime, buffer->bytes, copy, error);
+
+    experiment->buffer = index;
+    return status ? status
+                  : griddep_memory_write(experiment->runtime, *copy, buffer->initial, buffer->bytes,
+                                         experiment->stream, error);
+}
+
+int32_t gd_experiment_find_state(gd_experiment *experiment, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    if (experiment->renews || !changes_state(experiment))
+        return GRIDDEP_OK;
+    experiment->renews = true;
+    experiment->step = GD_EXPERIMENT_WRITES;
+    for (uint32_t i = 0; i < experiment->buffer_count && !status; i++)
+        if (experiment->buffers[i].initial)
+            status = copy_initial(experiment, i, error);
+    return status;
+}
+
+int32_t gd_experiment_renew(const gd_experiment *experiment, griddep_error *error)
+{
+    int32_t status = GRIDDEP_OK;
+
+    for (uint32_t i = 0; i < experiment->buffer_count && experiment->renews && !status; i++)
+        if (experiment->copies[i])
+            status = griddep_memory_copy_async(experiment->runtime, experiment->buffers[i].address,
+                                               experiment->copies[i], experiment->buffers[i].bytes,
+                                               experiment->stream, error);
+    return status;
+}
+
 int32_t gd_experiment_run(gd_experiment *experiment, griddep_chain *chain, int32_t mode,
                           void **results, griddep_error *error)
 {
@@ -78,7 +136,11 @@ int32_t gd_experiment_run(gd_experiment *experiment, griddep_chain *chain, int32
     status = griddep_chain_run(chain, mode, experiment->stream, error);
     if (!status)
         status = griddep_stream_synchronize(experiment->runtime, experiment->stream, error);
-    return status || !results ? status : gd_experiment_read(experiment, results, error);
+    if (!status && results)
+        status = gd_experiment_read(experiment, results, error);
+    return status || !results || results != experiment->serial
+               ? status
+               : gd_experiment_find_state(experiment, error);
 }
 
 uint32_t gd_experiment_find_difference(const gd_experiment *experiment, uint32_t from)
@@ -94,8 +156,12 @@ uint32_t gd_experiment_find_difference(const gd_experiment *experiment, uint32_t
 int32_t gd_experiment_trace(gd_experiment *experiment, griddep_chain *chain,
                             griddep_timeline *timeline, int32_t mode, griddep_error *error)
 {
-    int32_t status = griddep_chain_run(chain, mode, experiment->stream, error);
+    int32_t status = gd_experiment_renew(experiment, error);
 
     experiment->step = GD_EXPERIMENT_RUNS;
+    if (!status)
+        status = griddep_chain_run(chain, mode, experiment->stream, error);
+    if (!status)
+        status = gd_experiment_renew(experiment, error);
     return status ? status : griddep_timeline_run(timeline, mode, experiment->stream, error);
 }

@@ -14,6 +14,7 @@ typedef struct gd_experiment_buffer {
     const void *initial; /* written before each run; NULL: the buffer is left alone */
     bool compared;       /* with what the serial run left */
     bool read;           /* after each run; true where it is compared */
+    bool state;          /* integers that a run may read before it writes them; it is read */
 } gd_experiment_buffer;
 
 /* What was done when a call failed. */
@@ -28,6 +29,8 @@ typedef struct gd_experiment {
     void *stream;
     const gd_experiment_buffer *buffers;
     uint32_t buffer_count;
+    bool renews;             /* a run changes its state: the initial data are copied */
+    uint64_t *copies;        /* on the device, then */
     void **serial, **got;    /* results by buffer: of the serial run, and of the run at hand; NULL:
                               * not read. Made by gd_experiment_allocate */
     gd_experiment_step step; /* the last one, and the buffer that it wrote or read */
@@ -44,8 +47,14 @@ int32_t gd_experiment_restore(gd_experiment *experiment, griddep_error *error);
 /* Reads the buffers into `results`, which is `serial` or `got`. */
 int32_t gd_experiment_read(gd_experiment *experiment, void **results, griddep_error *error);
 
+/* Once `serial` has results: where a run leaves other integers in its state than it found, as a
+ * position, a second run behind it might leave its buffers. From then on gd_experiment_renew copies
+ * the initial data to the buffers, in the stream's order; else it does nothing. */
+int32_t gd_experiment_find_state(gd_experiment *experiment, griddep_error *error);
+int32_t gd_experiment_renew(const gd_experiment *experiment, griddep_error *error);
+
 /* Writes the initial data, runs the chain once, waits, and reads what it left (results NULL: reads
- * nothing). */
+ * nothing). Where these are `serial`, it finds the state. */
 int32_t gd_experiment_run(gd_experiment *experiment, griddep_chain *chain, int32_t mode,
                           void **results, griddep_error *error);
 

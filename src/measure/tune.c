@@ -67,16 +67,18 @@ static int32_t read_buffers(griddep_tune *tune, const griddep_tune_buffer *buffe
             gd_struct_read(&own, sizeof own, BUFFER_MINIMUM, at, "griddep_tune_buffer", error);
         if (status)
             return status;
-        if (!own.address || !own.bytes || own.compared > 1)
+        if (!own.address || !own.bytes || own.compared > 2 || (own.compared == 2 && !own.initial))
             return gd_error_set(
                 error, GRIDDEP_ERROR_ARGUMENT,
-                "buffers[%u] has no address or no bytes, or `compared` is neither 0 nor 1",
+                "buffers[%u] has no address or no bytes, or `compared` is beyond 2, or 2 without "
+                "`initial`",
                 (unsigned)i);
         tune->buffers[i] = (gd_experiment_buffer){.address = own.address,
                                                   .bytes = own.bytes,
                                                   .initial = own.initial,
-                                                  .compared = own.compared,
-                                                  .read = own.compared};
+                                                  .compared = own.compared > 0,
+                                                  .read = own.compared > 0,
+                                                  .state = own.compared == 2};
     }
     return GRIDDEP_OK;
 }
@@ -183,7 +185,8 @@ static int32_t prepare(griddep_tune *tune, griddep_error *error)
     if (!status)
         status = griddep_stream_create(tune->runtime, NULL, &tune->experiment.stream, error);
     if (!status)
-        status = gd_clock_open(tune->runtime, tune->experiment.stream, &tune->clock, error);
+        status = gd_clock_open(tune->runtime, tune->experiment.stream, &tune->experiment,
+                               &tune->clock, error);
     if (!status)
         status = run_given(tune, error);
     return status ? status

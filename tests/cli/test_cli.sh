@@ -1316,6 +1316,16 @@ for signal in TERM USR1; do
 done
 if [ -z "$(ls "$TMPDIR")" ]; then pass; else fail "temporary files are left: $(ls "$TMPDIR")"; fi
 
+# A chain that goes on from where its last run left its position: a second run in a row would leave the buffer.
+cp step.yaml step.ptx "$work"
+for command in run trace tune stress explain "compare $work/step.yaml"; do
+    # shellcheck disable=SC2086 # some have an argument
+    run $command "$work/step.yaml" --emulate
+    check "$command of a chain that changes its state" 0
+done
+run sanitize "$work/step.yaml"
+check "sanitize of a chain that changes its state" 0 out "no race"
+
 # The emulated driver itself, by a program and by chains.
 run sanitize -- "$griddep" run copy.yaml --driver nvidia --repeat 0
 check "griddep itself as the program" 0 out "This is the emulated driver"

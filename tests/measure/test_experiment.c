@@ -15,8 +15,8 @@
 
 enum { BYTES = 64, WATCHED = 0, COMPARED = 1, ALONE = 2, BUFFERS = 3, INITIAL = 0x11 };
 
-/* Two lists, and two results of each of two buffers. */
-enum { ALLOCATIONS = 6 };
+/* Three lists, and two results of each of two buffers. */
+enum { ALLOCATIONS = 7 };
 
 static const char kernel_text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                   ".visible .entry work() { ret; }\n";
@@ -194,7 +194,7 @@ LOOP_TEST(clock, a_batch_is_as_long_as_a_sample_should_be, sizeof samples / size
     double microseconds = 0;
 
     world.microseconds = samples[_i].run - 4;
-    succeeds(gd_clock_open(world.runtime, world.stream, &clock, &error));
+    succeeds(gd_clock_open(world.runtime, world.stream, &world.experiment, &clock, &error));
     ck_assert(!clock.is_model);
     succeeds(gd_clock_choose_batch(&clock, world.chain, GRIDDEP_MODE_SERIAL, samples[_i].least,
                                    &batch, &error));
@@ -209,7 +209,7 @@ TEST(clock, a_model_is_timed_once)
     gd_clock clock;
     uint32_t batch = 0;
 
-    succeeds(gd_clock_open(world.runtime, world.stream, &clock, &error));
+    succeeds(gd_clock_open(world.runtime, world.stream, &world.experiment, &clock, &error));
     clock.is_model = true;
     uint64_t before = fake_driver_launches();
     succeeds(gd_clock_choose_batch(&clock, world.chain, GRIDDEP_MODE_SERIAL, 1000, &batch, &error));
@@ -218,12 +218,39 @@ TEST(clock, a_model_is_timed_once)
     gd_clock_close(&clock);
 }
 
+/* As a position: the second run in a row would go on from it. */
+LOOP_TEST(clock, timed_runs_of_a_chain_that_changes_its_state_begin_anew, 2)
+{
+    gd_clock clock;
+    uint32_t batch = 0;
+    double microseconds = 0;
+
+    world.buffers[COMPARED].state = _i;
+    succeeds(run(1, world.experiment.serial));
+    succeeds(gd_clock_open(world.runtime, world.stream, &world.experiment, &clock, &error));
+    succeeds(gd_clock_choose_batch(&clock, world.chain, GRIDDEP_MODE_SERIAL, 1e6, &batch, &error));
+    ck_assert_int_eq(batch == 1, _i);
+    succeeds(gd_clock_time(&clock, world.chain, GRIDDEP_MODE_SERIAL, batch, &microseconds, &error));
+    ck_assert_int_eq(world.fresh, _i);
+    gd_clock_close(&clock);
+}
+
+TEST(results, a_state_that_cannot_be_kept)
+{
+    world.buffers[COMPARED].state = true;
+    fake_driver_fail("cuMemAlloc", 1, GD_CUDA_ERROR_OUT_OF_MEMORY);
+    ck_assert_int_ne(run(1, world.experiment.serial), GRIDDEP_OK);
+    ck_assert_int_eq(world.experiment.step, GD_EXPERIMENT_WRITES);
+    ck_assert_uint_eq(world.experiment.buffer, COMPARED);
+}
+
 LOOP_TEST(clock, a_clock_that_fails_leaves_nothing, 2)
 {
     gd_clock clock;
 
     fake_driver_fail("cuEventCreate", (uint64_t)_i + 1, GD_CUDA_ERROR_UNKNOWN);
-    ck_assert_int_ne(gd_clock_open(world.runtime, world.stream, &clock, &error), GRIDDEP_OK);
+    ck_assert_int_ne(gd_clock_open(world.runtime, world.stream, &world.experiment, &clock, &error),
+                     GRIDDEP_OK);
     gd_clock_close(&clock);
 }
 

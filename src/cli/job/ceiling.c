@@ -138,9 +138,10 @@ int gd_ceiling_measure(griddep_runtime *runtime, uint32_t samples, double *bytes
         status = griddep_stream_create(runtime, NULL, &ceiling.stream, &error);
     if (status == GRIDDEP_OK)
         status = make_chain(&ceiling, &info, &error);
+    const gd_experiment experiment = {.runtime = runtime, .stream = ceiling.stream};
     int code = status == GRIDDEP_OK
-                   ? gd_measure_modes(runtime, ceiling.chain, ceiling.stream,
-                                      1U << GRIDDEP_MODE_GRAPH, samples, timings)
+                   ? gd_measure_modes(ceiling.chain, &experiment, 1U << GRIDDEP_MODE_GRAPH, samples,
+                                      timings)
                    : gd_message_library_as(GD_EXIT_REFUSED, &error, "measuring the read ceiling");
     end_ceiling(&ceiling);
     gd_progress_clear();

@@ -87,7 +87,7 @@ static int run_serial(gd_job_state *state)
         is_known ? 0 : run_fresh(state, GRIDDEP_MODE_SERIAL, state->session.experiment.serial);
     if (code == 0 && job->serial != NULL)
         exchange_serial(state, !is_known);
-    return code;
+    return code == 0 && is_known ? gd_session_find_state(&state->session) : code;
 }
 
 static void compare_with_serial(gd_job_state *state, gd_job_mode *result)
@@ -191,8 +191,8 @@ static int time_modes(gd_job_state *state)
         return 0;
     int code = gd_session_reset(&state->session);
     if (code == 0)
-        code = gd_measure_modes(state->session.runtime, state->session.chain, state->session.stream,
-                                job->modes, gd_job_samples(job, state->session.emulated), timings);
+        code = gd_measure_modes(state->session.chain, &state->session.experiment, job->modes,
+                                gd_job_samples(job, state->session.emulated), timings);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
         job->results[mode].timing = timings[mode];
     return code;

@@ -57,14 +57,15 @@ static int measure(const gd_clock *clock, griddep_chain *chain, uint32_t modes, 
     return code;
 }
 
-int gd_measure_modes(griddep_runtime *runtime, griddep_chain *chain, void *stream, uint32_t modes,
+int gd_measure_modes(griddep_chain *chain, const gd_experiment *experiment, uint32_t modes,
                      uint32_t samples, gd_timing timings[GRIDDEP_MODE_COUNT])
 {
     gd_clock clock = {0};
     double *values[GRIDDEP_MODE_COUNT] = {NULL};
     griddep_error error;
     griddep_error_init(&error);
-    int code = gd_clock_open(runtime, stream, &clock, &error) == GRIDDEP_OK
+    int code = gd_clock_open(experiment->runtime, experiment->stream, experiment, &clock, &error) ==
+                       GRIDDEP_OK
                    ? measure(&clock, chain, modes, samples, timings, values)
                    : report_timing_error(&error);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)

@@ -8,6 +8,7 @@
 #include "griddep.h"
 
 #include "base/statistics.h"
+#include "measure/experiment.h"
 
 typedef struct gd_timing {
     uint32_t samples;
@@ -16,10 +17,10 @@ typedef struct gd_timing {
 } gd_timing;
 
 /* Times the modes whose bit is set, into timings[mode]. The samples of the modes alternate, so that
- * a drift of the device's clocks meets all of them alike. The buffers' contents are whatever the
- * steps before left. On the emulated driver a sample is one step, without warming up. Returns 0, or
- * an exit code after a message. */
-int gd_measure_modes(griddep_runtime *runtime, griddep_chain *chain, void *stream, uint32_t modes,
+ * a drift of the device's clocks meets all of them alike. Each step begins with what the one before
+ * left, or, of a chain that changes its state, with the experiment's initial data. On the emulated
+ * driver a sample is one step, without warming up. Returns 0, or an exit code after a message. */
+int gd_measure_modes(griddep_chain *chain, const gd_experiment *experiment, uint32_t modes,
                      uint32_t samples, gd_timing timings[GRIDDEP_MODE_COUNT]);
 
 #endif

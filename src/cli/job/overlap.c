@@ -150,7 +150,8 @@ int gd_overlap_measure(gd_session *session, int32_t mode, gd_overlap *overlaps, 
     griddep_error_init(&error);
     *reason = NULL;
     gd_progress_show("measuring in mode %s", griddep_text(GRIDDEP_TEXT_MODE, mode));
-    int code = gd_session_run(session, mode, NULL); /* what faults, faults without stamps */
+    /* What faults, faults without stamps. */
+    int code = gd_session_run(session, mode, session->experiment.serial);
     if (code != 0)
         return code;
     int32_t status = griddep_timeline_create(session->chain, &options, &timeline, &error);

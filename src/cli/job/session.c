@@ -266,12 +266,14 @@ static int open_experiment(gd_session *session)
     int code = find_writers(session);
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         const bool written = session->writers[i] != 0;
-        session->buffers[i] =
-            (gd_experiment_buffer){.address = session->addresses[i],
-                                   .bytes = gd_plan_buffer_bytes(&plan->buffers[i]),
-                                   .initial = written ? session->images[i] : NULL,
-                                   .compared = written && !gd_plan_may_deviate(plan, i),
-                                   .read = written || gd_plan_is_expected(plan, i)};
+        const gd_plan_buffer *buffer = &plan->buffers[i];
+        session->buffers[i] = (gd_experiment_buffer){
+            .address = session->addresses[i],
+            .bytes = gd_plan_buffer_bytes(buffer),
+            .initial = written ? session->images[i] : NULL,
+            .compared = written && !gd_plan_may_deviate(plan, i),
+            .read = written || gd_plan_is_expected(plan, i),
+            .state = written && !buffer->written_first && gd_type_is_integer(buffer->type)};
     }
     session->experiment = (gd_experiment){.runtime = session->runtime,
                                           .stream = session->stream,
@@ -340,6 +342,15 @@ int gd_session_reset(gd_session *session)
     griddep_error error;
     griddep_error_init(&error);
     return gd_experiment_restore(&session->experiment, &error) == GRIDDEP_OK
+               ? 0
+               : gd_session_report_error(session, GRIDDEP_MODE_SERIAL, &error);
+}
+
+int gd_session_find_state(gd_session *session)
+{
+    griddep_error error;
+    griddep_error_init(&error);
+    return gd_experiment_find_state(&session->experiment, &error) == GRIDDEP_OK
                ? 0
                : gd_session_report_error(session, GRIDDEP_MODE_SERIAL, &error);
 }

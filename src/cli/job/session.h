@@ -42,6 +42,9 @@ int32_t gd_session_add(const gd_session *session, const gd_plan_launch *launch,
 /* Puts the buffers that the chain writes back to their images. */
 int gd_session_reset(gd_session *session);
 
+/* As gd_experiment_find_state. */
+int gd_session_find_state(gd_session *session);
+
 /* Runs the chain from these once in a mode, and reads what it left into `results`: the
  * experiment's `serial` or `got`. */
 int gd_session_run(gd_session *session, int32_t mode, void **results);
