@@ -47,6 +47,11 @@ def write(name, text):
     return name
 
 
+def part(things, number):
+    """All; with sanitizers a third, another one for each number: the same code answers for each."""
+    return things[number % 3 :: 3] if os.environ.get("SANITIZED") == "1" else things
+
+
 # ---- the subcommands, from their own table
 
 readers, drivers, inputs, commands = set(), set(), set(), []  # of chains; that open a driver; that take files
@@ -149,10 +154,10 @@ fits = {
     "static_and_dynamic_most": ("grid: [1], block: [32], shared: 192448", {"static": 40000}),
     "shared_of_one_chip_most": ("grid: [1], block: [32], shared: 101376", {"target": "sm_120a"}),
 }
-for name, (shape, options) in too_much.items():
+for number, (name, (shape, options)) in enumerate(too_much.items()):
     path = chain(name, shape, **options)
     said = set()
-    for command in sorted(readers):
+    for command in part(sorted(readers), number):
         done = expect(USAGE, f"{command} of {name}", *words(command, path))
         said.add(done.stderr.strip())
     case(len(said) == 1 and f"{name}.yaml:" in said.pop(), f"{name}: one message, with its place", said)
@@ -336,12 +341,21 @@ def compare(path, modes, previous):
 
 
 MODES = ["serial", "pdl", "graph", "graph-pdl"]
+SMALLER = {  # more elements than a few blocks have say nothing more
+    "softmax.yaml": (("2097152", "131072"), ("[512]", "[32]")),
+    "vector_add.yaml": (("1048576", "65536"), ("[1024]", "[64]")),
+}
 for name in sorted(os.listdir(os.path.join(top, "examples"))):
     if name.endswith(".yaml"):
         # Only fork_join has lanes: 'right' follows 'scale' in one of its own.
         lanes = name == "fork_join.yaml"
         before = {0: None, 2: 0, 3: 1} if lanes else {0: None}
-        compare(os.path.join(top, "examples", name), MODES if lanes else ["graph-pdl"], [before.get(i, i - 1) for i in range(64)])
+        with open(os.path.join(top, "examples", name)) as file:
+            text = file.read()
+        for old, new in SMALLER.get(name, ()):
+            case(old in text, f"{name} has {old}")
+            text = text.replace(old, new)
+        compare(write(name, text), MODES if lanes else ["graph-pdl"], [before.get(i, i - 1) for i in range(64)])
 
 BODIES = {  # what the kernel does of wait and trigger
     "both": "griddepcontrol.wait;\n griddepcontrol.launch_dependents;",
@@ -360,7 +374,7 @@ write(
     ),
 )
 drawn = random.Random(1)
-for number in range(24):
+for number in part(range(24), 0):
     count, last, previous, lines = drawn.randint(2, 5), {}, [], []
     for i in range(count):
         lane = drawn.choice(["a", "b"]) if i else "a"
@@ -429,8 +443,8 @@ failures = {
     "a chain file with a folder as module": ["folder_module.yaml", None],
     "a chain file with missing data": ["data_missing.yaml", None],
 }
-for failure, (chain_file, text_file) in failures.items():
-    for command in sorted(inputs):
+for number, (failure, (chain_file, text_file)) in enumerate(failures.items()):
+    for command in part(sorted(inputs), number):
         path = chain_file if command in readers else text_file
         if path is not None:
             done = expect(USAGE, f"{command} of {failure}", *words(command, path))
@@ -472,12 +486,12 @@ def expect_document(name, *arguments):
 
 
 case(set(taken) == set(commands) and all("json" in taken[command] for command in commands if command != "spawn"), "the table tells that each has --json", taken)
-for command in commands:
-    for where in (["--json", "--no-such-option"], ["--no-such-option", "--json"], ["--json=yes"], ["-x", "--json"]):
+for number, command in enumerate(commands):
+    for where in part((["--json", "--no-such-option"], ["--no-such-option", "--json"], ["--json=yes"], ["-x", "--json"]), number):
         expect_document(f"{command} {' '.join(where)}", command, *where)
     if command not in ("check", "explain"):
         expect_document(f"{command} --json and too many words", command, "--json", "a", "b", "c", "d")
-    for option, value in taken[command].items():
+    for option, value in part(list(taken[command].items()), number):
         if value == "N":
             expect_document(f"{command} --json --{option} x", command, *([good] if command in inputs else []), f"--{option}", "x", "--json")
         if value:
