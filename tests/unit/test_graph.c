@@ -1864,7 +1864,7 @@ TEST(failing, every_allocation_may_fail)
     long failures = 0;
 
     for (long n = 0; n < 100000; n++) {
-        if (!round_takes_place((int)n, 3, 1))
+        if (!round_takes_place((int)n, 3, n < 200 ? 1 : 3))
             continue;
         reset();
         fail_alloc_after(n);
