@@ -91,12 +91,12 @@ static int32_t copy_initial(gd_experiment *experiment, uint32_t index, griddep_e
 {
     const gd_experiment_buffer *buffer = &experiment->buffers[index];
     uint64_t *copy = &experiment->copies[index];
-    int32_t status = griddep_memory_allocate(experiment->runtime, buffer->bytes, copy, error);
 
     experiment->buffer = index;
-    return status ? status
-                  : griddep_memory_write(experiment->runtime, *copy, buffer->initial, buffer->bytes,
-                                         experiment->stream, error);
+    return griddep_memory_allocate(experiment->runtime, buffer->bytes, copy, NULL)
+               ? GRIDDEP_OK /* it is written from the host, then */
+               : griddep_memory_write(experiment->runtime, *copy, buffer->initial, buffer->bytes,
+                                      experiment->stream, error);
 }
 
 int32_t gd_experiment_find_state(gd_experiment *experiment, griddep_error *error)
@@ -117,11 +117,16 @@ int32_t gd_experiment_renew(const gd_experiment *experiment, griddep_error *erro
 {
     int32_t status = GRIDDEP_OK;
 
-    for (uint32_t i = 0; i < experiment->buffer_count && experiment->renews && !status; i++)
+    for (uint32_t i = 0; i < experiment->buffer_count && experiment->renews && !status; i++) {
+        const gd_experiment_buffer *buffer = &experiment->buffers[i];
         if (experiment->copies[i])
-            status = griddep_memory_copy_async(experiment->runtime, experiment->buffers[i].address,
-                                               experiment->copies[i], experiment->buffers[i].bytes,
+            status = griddep_memory_copy_async(experiment->runtime, buffer->address,
+                                               experiment->copies[i], buffer->bytes,
                                                experiment->stream, error);
+        else if (buffer->initial)
+            status = griddep_memory_write(experiment->runtime, buffer->address, buffer->initial,
+                                          buffer->bytes, experiment->stream, error);
+    }
     return status;
 }
 

@@ -30,7 +30,7 @@ typedef struct gd_experiment {
     const gd_experiment_buffer *buffers;
     uint32_t buffer_count;
     bool renews;             /* a run changes its state: the initial data are copied */
-    uint64_t *copies;        /* on the device, then */
+    uint64_t *copies;        /* on the device, then; 0: there was no room */
     void **serial, **got;    /* results by buffer: of the serial run, and of the run at hand; NULL:
                               * not read. Made by gd_experiment_allocate */
     gd_experiment_step step; /* the last one, and the buffer that it wrote or read */
@@ -48,8 +48,9 @@ int32_t gd_experiment_restore(gd_experiment *experiment, griddep_error *error);
 int32_t gd_experiment_read(gd_experiment *experiment, void **results, griddep_error *error);
 
 /* Once `serial` has results: where a run leaves other integers in its state than it found, as a
- * position, a second run behind it might leave its buffers. From then on gd_experiment_renew copies
- * the initial data to the buffers, in the stream's order; else it does nothing. */
+ * position, a second run behind it might leave its buffers. From then on gd_experiment_renew writes
+ * the initial data to the buffers, in the stream's order, from copies on the device where there is
+ * room; else it does nothing. */
 int32_t gd_experiment_find_state(gd_experiment *experiment, griddep_error *error);
 int32_t gd_experiment_renew(const gd_experiment *experiment, griddep_error *error);
 
