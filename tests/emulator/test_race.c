@@ -17,6 +17,8 @@ enum { MEMORY_BYTES = 64 * 1024, ALL = -1 };
 
 /* ---- a world ---- */
 
+enum { MOST = 8 }; /* tasks and CTAs at once */
+
 static struct {
     gd_race *race;
     gd_shadow *memory;
@@ -26,7 +28,32 @@ static struct {
     char text[1024], missing[1024];
     gd_race_finding last;
     bool same, equal;
+    gd_race_cta *ctas[MOST];
+    struct {
+        gd_race_task *task;
+        bool ended;
+    } tasks[MOST];
 } world;
+
+static gd_race_task *note_task(gd_race_task *task)
+{
+    int at = 0;
+
+    while (at < MOST - 1 && world.tasks[at].task)
+        at++;
+    world.tasks[at].task = task;
+    world.tasks[at].ended = false;
+    return task;
+}
+
+static void release(gd_race_task *task)
+{
+    for (int i = 0; i < MOST; i++) {
+        if (world.tasks[i].task == task)
+            world.tasks[i].task = NULL;
+    }
+    gd_race_task_release(world.race, task);
+}
 
 /* Whether all launches and allocations of a text are among the finding's names. */
 static bool is_named(const gd_race_finding *finding, const char *text)
@@ -73,13 +100,6 @@ static void open_world(bool observed, bool initialized, bool several)
     world.race = gd_race_create(&options);
     if (world.race)
         world.memory = gd_shadow_create(world.race, BASE, MEMORY_BYTES, NULL, true);
-}
-
-static void close_world(void)
-{
-    gd_shadow_destroy(world.race, world.memory);
-    gd_race_destroy(world.race);
-    world.race = NULL;
 }
 
 static void setup(void)
@@ -136,7 +156,7 @@ static gd_race_task *make_kernel(const char *name, uint64_t stream, uint32_t cta
                                     .programmatic = true,
                                     .has_wait = true};
 
-    return gd_race_task_create(world.race, &info);
+    return note_task(gd_race_task_create(world.race, &info));
 }
 
 static gd_race_task *kernel(const char *name, uint64_t stream)
@@ -148,7 +168,7 @@ static gd_race_task *other_task(gd_action action, uint64_t stream)
 {
     const gd_race_task_info info = {.action = action, .stream = stream};
 
-    return gd_race_task_create(world.race, &info);
+    return note_task(gd_race_task_create(world.race, &info));
 }
 
 static void begin_behind(gd_race_task *task, gd_race_task *before, gd_race_port port)
@@ -174,6 +194,8 @@ static void settle_behind(gd_race_task *task, gd_race_task *before)
 
 static void end_behind(gd_race_task *task, gd_race_task *before)
 {
+    for (int i = 0; i < MOST; i++)
+        world.tasks[i].ended |= world.tasks[i].task == task;
     gd_race_task_complete(world.race, task);
     settle_behind(task, before);
 }
@@ -181,8 +203,11 @@ static void end_behind(gd_race_task *task, gd_race_task *before)
 static gd_race_cta *make_cta(gd_race_task *task, uint32_t number, uint32_t threads)
 {
     const uint32_t position[3] = {number, 0, 0};
+    int at = 0;
 
-    return gd_race_cta_create(world.race, task, position, threads, 0x400, 4096);
+    while (at < MOST - 1 && world.ctas[at])
+        at++;
+    return world.ctas[at] = gd_race_cta_create(world.race, task, position, threads, 0x400, 4096);
 }
 
 static gd_race_cta *cta_of(gd_race_task *task)
@@ -190,17 +215,51 @@ static gd_race_cta *cta_of(gd_race_task *task)
     return make_cta(task, 0, 64);
 }
 
+static gd_race_task *open_grid(void)
+{
+    gd_race_task *task = kernel("k", 1);
+
+    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    return task;
+}
+
 static void leave(gd_race_cta *cta)
 {
     gd_race_exit(cta, 0, UINT32_MAX);
     gd_race_exit(cta, 1, UINT32_MAX);
     gd_race_cta_destroy(world.race, cta);
+    for (int i = 0; i < MOST; i++)
+        world.ctas[i] = world.ctas[i] == cta ? NULL : world.ctas[i];
 }
 
 static void finish(gd_race_cta *cta, gd_race_task *task, gd_race_task *before)
 {
     leave(cta);
     end_behind(task, before);
+}
+
+/* Ends what a test or a scene has left. */
+static void end_all(void)
+{
+    for (int i = 0; i < MOST; i++) {
+        if (world.ctas[i])
+            leave(world.ctas[i]);
+    }
+    for (int i = 0; i < MOST; i++) {
+        if (world.tasks[i].task && !world.tasks[i].ended)
+            end_behind(world.tasks[i].task, NULL);
+    }
+    for (int i = 0; i < MOST; i++)
+        release(world.tasks[i].task);
+    gd_race_host_wait_all(world.race);
+}
+
+static void close_world(void)
+{
+    end_all();
+    gd_shadow_destroy(world.race, world.memory);
+    gd_race_destroy(world.race);
+    world.race = NULL;
 }
 
 /* ---- accesses of one thread ---- */
@@ -335,11 +394,6 @@ TEST(tasks, tasks_of_a_stream)
     ck_assert_uint_eq(world.last.first.thread[0], 5);
     ck_assert(world.last.first.writes && !world.last.second.writes);
     ck_assert_uint_eq(world.last.start, BASE);
-    finish(cb, b, a);
-    finish(cc, c, NULL);
-    gd_race_task_release(world.race, a);
-    gd_race_task_release(world.race, b);
-    gd_race_task_release(world.race, c);
 }
 
 /* A program of PDL: first writes, mid overlaps it and may wait, last overlaps mid and waits; who
@@ -371,11 +425,7 @@ static uint32_t run_transitive(bool mid_waits, uint32_t waiting_thread, bool bar
     uint32_t direct = races();
     rd(c3, 9, 0);
     uint32_t through = races();
-    finish(c3, last, mid);
-    gd_race_task_release(world.race, first);
-    gd_race_task_release(world.race, mid);
-    gd_race_task_release(world.race, last);
-    gd_race_host_wait_all(world.race);
+    end_all();
     return direct << 1 | through;
 }
 
@@ -428,11 +478,7 @@ static uint32_t run_ahead_of_the_wait(gd_race_port middle_starts)
     let_wait(mid, writer);
     finish(c2, mid, writer);
     let_wait(last, mid);
-    finish(c3, last, mid);
-    gd_race_task_release(world.race, writer);
-    gd_race_task_release(world.race, mid);
-    gd_race_task_release(world.race, last);
-    gd_race_host_wait_all(world.race);
+    end_all();
     return older << 1 | direct;
 }
 
@@ -457,10 +503,8 @@ static uint32_t run_edge(gd_race_port port, bool released, bool host)
         fence(ca, 3, GD_SCOPE_GPU);
     trigger(ca, 3);
     wr(ca, 3, 64);
-    if (host || port == GD_RACE_COMPLETE) {
+    if (host || port == GD_RACE_COMPLETE)
         finish(ca, a, NULL);
-        ca = NULL;
-    }
     if (host)
         gd_race_host_wait(world.race, a);
     b = kernel("b", 2);
@@ -470,13 +514,7 @@ static uint32_t run_edge(gd_race_port port, bool released, bool host)
     uint32_t before = races();
     rd(cb, 1, 64);
     uint32_t behind = races();
-    leave(cb);
-    if (ca)
-        finish(ca, a, NULL);
-    end_behind(b, a);
-    gd_race_task_release(world.race, a);
-    gd_race_task_release(world.race, b);
-    gd_race_host_wait_all(world.race);
+    end_all();
     return before << 1 | behind;
 }
 
@@ -516,9 +554,6 @@ TEST(tasks, read_ahead_of_the_write)
     grid_wait(cb, 0);
     wr(cb, 0, 0);
     NO_RACE();
-    finish(cb, b, a);
-    gd_race_task_release(world.race, a);
-    gd_race_task_release(world.race, b);
 }
 
 TEST(tasks, copies_and_fills)
@@ -542,11 +577,6 @@ TEST(tasks, copies_and_fills)
     ck_assert_int_eq(world.last.second.action, GD_ACTION_COPY);
     gd_race_range(world.race, copy, world.memory, 4000, 1, true);
     RACE("a copy writes it");
-    finish(cta, task, fill);
-    end_behind(copy, NULL);
-    gd_race_task_release(world.race, fill);
-    gd_race_task_release(world.race, task);
-    gd_race_task_release(world.race, copy);
 }
 
 /* Two streams by turns, with and without a host that waits now and then. */
@@ -564,13 +594,13 @@ static void run_many(uint32_t count, uint32_t host_every, uint32_t streams)
             leave(cta);
         }
         end_behind(task, before);
-        gd_race_task_release(world.race, before);
+        release(before);
         last[at] = task;
         if (host_every && i % host_every == 0)
             gd_race_host_wait(world.race, task);
     }
     for (uint32_t at = 0; at < streams; at++)
-        gd_race_task_release(world.race, last[at]);
+        release(last[at]);
 }
 
 TEST(cost, a_million_tasks)
@@ -590,10 +620,8 @@ TEST(cost, a_million_tasks)
 
 TEST(cta, full_barrier)
 {
-    gd_race_task *task = kernel("k", 1);
+    gd_race_cta *cta = cta_of(open_grid());
 
-    begin_behind(task, NULL, GD_RACE_COMPLETE);
-    gd_race_cta *cta = cta_of(task);
     touch_shared(cta, 0, cta, 0, GD_ACTION_WRITE, WEAK);
     touch_shared(cta, 40, cta, 0, GD_ACTION_READ, WEAK);
     RACE("a barrier between the two accesses");
@@ -604,8 +632,6 @@ TEST(cta, full_barrier)
     NO_RACE();
     touch_shared(cta, 0, cta, 64, GD_ACTION_WRITE, WEAK);
     ck_assert_uint_eq(races(), 1);
-    finish(cta, task, NULL);
-    gd_race_task_release(world.race, task);
 }
 
 /* ---- patterns of release and acquire ---- */
@@ -614,10 +640,9 @@ TEST(cta, full_barrier)
 static uint32_t pass_message(int store, bool fence_before, int load, bool fence_behind,
                              gd_scope scope)
 {
-    gd_race_task *task = kernel("k", 1);
-
-    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_task *task = open_grid();
     gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64);
+
     wr(a, 3, 0);
     if (fence_before)
         fence(a, 3, scope);
@@ -627,10 +652,7 @@ static uint32_t pass_message(int store, bool fence_before, int load, bool fence_
         fence(b, 40, scope);
     rd(b, 40, 0);
     uint32_t found = races();
-    leave(a);
-    finish(b, task, NULL);
-    gd_race_task_release(world.race, task);
-    gd_race_host_wait_all(world.race);
+    end_all();
     return found;
 }
 
@@ -662,7 +684,7 @@ static gd_race_task *kernel_on(const char *name, uint32_t device)
                                     .block = {64, 1, 1},
                                     .cluster = {1, 1, 1}};
 
-    return gd_race_task_create(world.race, &info);
+    return note_task(gd_race_task_create(world.race, &info));
 }
 
 /* How one side of a hop does it: an access that releases or acquires by itself, or a fence beside
@@ -705,13 +727,7 @@ static uint32_t make_hop(const hop *how)
     fence_by(b, reader, how, 1);
     rd(b, reader, 0);
     uint32_t found = races();
-    leave(a);
-    leave(b);
-    end_behind(first, NULL);
-    end_behind(second, NULL);
-    gd_race_task_release(world.race, first);
-    gd_race_task_release(world.race, second);
-    gd_race_host_wait_all(world.race);
+    end_all();
     return found;
 }
 
@@ -789,10 +805,6 @@ TEST(devices, narrower_fences)
     NO_RACE();
     rd(b, 1, 4);
     RACE("nothing of scope sys orders the two");
-    finish(a, first, NULL);
-    finish(b, second, NULL);
-    gd_race_task_release(world.race, first);
-    gd_race_task_release(world.race, second);
 }
 
 /* What is said to be missing: the side that lacks it is named, with its device. */
@@ -848,8 +860,8 @@ TEST(devices, words_about_flags)
         ck_assert_str_eq(world.missing, cases[i].missing);
         finish(a, first, NULL);
         finish(b, second, NULL);
-        gd_race_task_release(world.race, first);
-        gd_race_task_release(world.race, second);
+        release(first);
+        release(second);
         gd_race_host_wait_all(world.race);
     }
 }
@@ -873,20 +885,14 @@ TEST(devices, counters_of_two_devices)
     NO_RACE();
     atom(b, 0, 64, RELAXED, GD_SCOPE_SYS);
     RACE("scope sys on the access of kernel one");
-    leave(a);
-    finish(b, second, NULL);
-    finish(c, first, NULL);
-    gd_race_task_release(world.race, first);
-    gd_race_task_release(world.race, second);
 }
 
 /* The last of the CTAs to count itself reads what all have written. */
 static uint32_t reduce_last(bool fences, int how)
 {
-    gd_race_task *task = kernel("k", 1);
+    gd_race_task *task = open_grid();
     gd_race_cta *ctas[4];
 
-    begin_behind(task, NULL, GD_RACE_COMPLETE);
     for (uint32_t i = 0; i < 4; i++) {
         ctas[i] = make_cta(task, i, 64);
         wr(ctas[i], 33, i * 4);
@@ -901,11 +907,7 @@ static uint32_t reduce_last(bool fences, int how)
     for (uint32_t i = 0; i < 4; i++)
         rd(ctas[3], 40 + i, i * 4);
     uint32_t found = races();
-    for (uint32_t i = 0; i < 4; i++)
-        leave(ctas[i]);
-    end_behind(task, NULL);
-    gd_race_task_release(world.race, task);
-    gd_race_host_wait_all(world.race);
+    end_all();
     return found;
 }
 
@@ -921,10 +923,9 @@ TEST(cta, last_block_reduction)
  * wrote. */
 static uint32_t reduce_by_all(bool first, bool counts, bool second, bool sc)
 {
-    gd_race_task *task = kernel("k", 1);
+    gd_race_task *task = open_grid();
     gd_race_cta *ctas[3];
 
-    begin_behind(task, NULL, GD_RACE_COMPLETE);
     for (uint32_t i = 0; i < 3; i++) {
         ctas[i] = make_cta(task, i, 64);
         for (uint32_t thread = 0; thread < 64; thread++) {
@@ -943,11 +944,7 @@ static uint32_t reduce_by_all(bool first, bool counts, bool second, bool sc)
         rd(ctas[2], thread, thread * 4);
     }
     uint32_t found = races();
-    for (uint32_t i = 0; i < 3; i++)
-        leave(ctas[i]);
-    end_behind(task, NULL);
-    gd_race_task_release(world.race, task);
-    gd_race_host_wait_all(world.race);
+    end_all();
     return found;
 }
 
@@ -975,7 +972,8 @@ TEST(cta, fences_behind_a_barrier_and_a_trigger)
     barrier(a);
     trigger(a, 3);
     begin_behind(second, first, GD_RACE_PROGRAMMATIC);
-    gd_race_cta *b = make_cta(second, 0, 64), *c = make_cta(second, 1, 64);
+    gd_race_cta *b = make_cta(second, 0, 64);
+    make_cta(second, 1, 64);
     touch(b, 0, 256, 4, GD_ACTION_WRITE, RELAXED, GD_SCOPE_GPU);
     finish(a, first, NULL);
     gd_race_task *third = kernel("c", 2);
@@ -985,22 +983,15 @@ TEST(cta, fences_behind_a_barrier_and_a_trigger)
     fence_sc(d, 0);
     rd(d, 0, 0);
     NO_RACE();
-    leave(c);
-    finish(b, second, first);
-    finish(d, third, NULL);
-    gd_race_task_release(world.race, first);
-    gd_race_task_release(world.race, second);
-    gd_race_task_release(world.race, third);
 }
 
 /* A fence orders what its own thread did before it, not what a neighbour did that has not met
  * it. */
 TEST(cta, fences_of_one_thread_alone)
 {
-    gd_race_task *task = kernel("k", 1);
-
-    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_task *task = open_grid();
     gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64);
+
     wr(a, 0, 0);
     wr(a, 1, 4);
     gd_race_fence(a, 0, 3, GD_SCOPE_GPU, true);
@@ -1011,20 +1002,15 @@ TEST(cta, fences_of_one_thread_alone)
     NO_RACE();
     rd(b, 0, 4);
     RACE("CTAs of one grid run in no order");
-    leave(a);
-    leave(b);
-    end_behind(task, NULL);
-    gd_race_task_release(world.race, task);
 }
 
 /* The last to count resets the counter: its own atomic operation has read what the others left
  * there. */
 TEST(cta, plain_access_behind_an_atomic)
 {
-    gd_race_task *task = kernel("k", 1);
-
-    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_task *task = open_grid();
     gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64), *c = make_cta(task, 2, 64);
+
     wr(a, 0, 64);
     atom(a, 0, 0, RELAXED, GD_SCOPE_GPU);
     atom(b, 0, 0, RELAXED, GD_SCOPE_GPU);
@@ -1038,22 +1024,16 @@ TEST(cta, plain_access_behind_an_atomic)
     atom(a, 0, 128, RELAXED, GD_SCOPE_GPU);
     wr(b, 0, 128);
     RACE("CTAs of one grid run in no order"); /* the other one came later */
-    leave(a);
-    leave(b);
-    leave(c);
-    end_behind(task, NULL);
-    gd_race_task_release(world.race, task);
 }
 
 /* ---- values, and bytes that nobody wrote ---- */
 
 TEST(cta, writes_of_the_same_value)
 {
-    gd_race_task *task = kernel("k", 1);
+    gd_race_task *task = open_grid();
     uint64_t addresses[32] = {0};
     gd_race_operation operation = operation_of(0, GD_ACTION_WRITE, 4, WEAK, GD_SCOPE_CTA);
 
-    begin_behind(task, NULL, GD_RACE_COMPLETE);
     gd_race_cta *cta = cta_of(task);
     world.same = true;
     wr(cta, 0, 0);
@@ -1072,8 +1052,6 @@ TEST(cta, writes_of_the_same_value)
     world.equal = true;
     gd_race_global(cta, world.memory, &operation);
     NO_RACE();
-    finish(cta, task, NULL);
-    gd_race_task_release(world.race, task);
 }
 
 TEST(initialized, uninitialized_reads)
@@ -1104,31 +1082,17 @@ TEST(initialized, uninitialized_reads)
     ck_assert_uint_eq(world.uninitialized, 3);
     ck_assert_uint_eq(races(), 0);
     finish(cta, task, fill);
-    gd_race_task_release(world.race, fill);
-    gd_race_task_release(world.race, task);
+    release(fill);
+    release(task);
     gd_shadow_destroy(world.race, fresh);
     world.memory = old;
 }
 
 /* ---- what else orders the threads of a CTA ---- */
 
-static gd_race_cta *open_cta(gd_race_task **task)
-{
-    *task = kernel("k", 1);
-    begin_behind(*task, NULL, GD_RACE_COMPLETE);
-    return cta_of(*task);
-}
-
-static void close_cta(gd_race_cta *cta, gd_race_task *task)
-{
-    finish(cta, task, NULL);
-    gd_race_task_release(world.race, task);
-}
-
 TEST(cta, named_barriers)
 {
-    gd_race_task *task;
-    gd_race_cta *cta = open_cta(&task);
+    gd_race_cta *cta = cta_of(open_grid());
 
     /* Lane 0 of both warps meet at barrier 1, the others go on. */
     wr(cta, 0, 0);
@@ -1155,13 +1119,11 @@ TEST(cta, named_barriers)
     wr(cta, 40, 128);
     rd(cta, 0, 128);
     RACE("a barrier");
-    close_cta(cta, task);
 }
 
 TEST(cta, meetings_of_a_warp)
 {
-    gd_race_task *task;
-    gd_race_cta *cta = open_cta(&task);
+    gd_race_cta *cta = cta_of(open_grid());
 
     wr(cta, 0, 0);
     rd(cta, 1, 0);
@@ -1201,13 +1163,11 @@ TEST(cta, meetings_of_a_warp)
     NO_RACE();
     rd(cta, 32, 320);
     RACE("a barrier");
-    close_cta(cta, task);
 }
 
 TEST(cta, mbarrier_phases)
 {
-    gd_race_task *task;
-    gd_race_cta *cta = open_cta(&task);
+    gd_race_cta *cta = cta_of(open_grid());
 
     wr(cta, 0, 0);
     gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x400, false);
@@ -1227,13 +1187,11 @@ TEST(cta, mbarrier_phases)
     gd_race_mbarrier_wait(cta, 1, 4, cta, 0x400);
     rd(cta, 34, 0);
     RACE("a barrier");
-    close_cta(cta, task);
 }
 
 TEST(cta, groups_of_asynchronous_copies)
 {
-    gd_race_task *task;
-    gd_race_cta *cta = open_cta(&task);
+    gd_race_cta *cta = cta_of(open_grid());
 
     touch_shared(cta, 0, cta, 0, GD_ACTION_WRITE, ASYNC);
     touch_shared(cta, 0, cta, 0, GD_ACTION_READ, WEAK);
@@ -1264,7 +1222,6 @@ TEST(cta, groups_of_asynchronous_copies)
     gd_race_warp_sync(cta, 0, UINT32_MAX);
     touch_shared(cta, 5, cta, 32, GD_ACTION_READ, WEAK);
     NO_RACE();
-    close_cta(cta, task);
 }
 
 static void copy_bulk(gd_race_cta *cta, uint32_t thread, uint64_t offset)
@@ -1276,8 +1233,7 @@ static void copy_bulk(gd_race_cta *cta, uint32_t thread, uint64_t offset)
 
 TEST(cta, bulk_copies_complete_on_their_mbarrier)
 {
-    gd_race_task *task;
-    gd_race_cta *cta = open_cta(&task);
+    gd_race_cta *cta = cta_of(open_grid());
 
     copy_bulk(cta, 0, 0);
     gd_race_mbarrier_arrive(cta, 0, 1, cta, 0x1000, true);
@@ -1298,7 +1254,6 @@ TEST(cta, bulk_copies_complete_on_their_mbarrier)
     barrier(cta);
     touch_shared(cta, 50, cta, 2148, GD_ACTION_WRITE, WEAK);
     NO_RACE();
-    close_cta(cta, task);
 }
 
 /* A bulk copy to global memory, of which the source may be waited for alone. */
@@ -1314,8 +1269,7 @@ static void store_bulk(gd_race_cta *cta, uint32_t thread)
 
 TEST(cta, wait_for_what_a_bulk_copy_reads)
 {
-    gd_race_task *task;
-    gd_race_cta *cta = open_cta(&task);
+    gd_race_cta *cta = cta_of(open_grid());
 
     store_bulk(cta, 0);
     touch_shared(cta, 0, cta, 16, GD_ACTION_WRITE, WEAK);
@@ -1334,7 +1288,6 @@ TEST(cta, wait_for_what_a_bulk_copy_reads)
     barrier(cta);
     rd(cta, 41, 128);
     NO_RACE();
-    close_cta(cta, task);
 }
 
 TEST(cta, barriers_of_a_cluster)
@@ -1366,21 +1319,15 @@ TEST(cta, barriers_of_a_cluster)
     NO_RACE();
     atom(c, 0, 0, RELAXED, GD_SCOPE_CLUSTER);
     RACE("scope");
-    leave(a);
-    leave(b);
-    leave(c);
-    end_behind(task, NULL);
-    gd_race_task_release(world.race, task);
 }
 
 /* ---- atomics ---- */
 
 TEST(cta, atomics_and_plain_accesses)
 {
-    gd_race_task *task = kernel("k", 1);
-
-    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_task *task = open_grid();
     gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64), *c = make_cta(task, 2, 64);
+
     atom(a, 0, 0, RELAXED, GD_SCOPE_GPU);
     atom(b, 0, 0, RELAXED, GD_SCOPE_GPU);
     atom(c, 0, 0, RELAXED, GD_SCOPE_SYS);
@@ -1401,33 +1348,22 @@ TEST(cta, atomics_and_plain_accesses)
     NO_RACE();
     atom(b, 0, 192, RELAXED, GD_SCOPE_GPU);
     RACE("scope");
-    leave(a);
-    leave(b);
-    leave(c);
-    end_behind(task, NULL);
-    gd_race_task_release(world.race, task);
 }
 
 /* A release, then an atomic of a third that joins the chain, then an acquire; a store in between
  * breaks it. */
 static uint32_t run_chain(gd_action between)
 {
-    gd_race_task *task = kernel("k", 1);
-
-    begin_behind(task, NULL, GD_RACE_COMPLETE);
+    gd_race_task *task = open_grid();
     gd_race_cta *a = make_cta(task, 0, 64), *b = make_cta(task, 1, 64), *c = make_cta(task, 2, 64);
+
     wr(a, 0, 0);
     touch(a, 0, 256, 4, GD_ACTION_WRITE, RELEASE, GD_SCOPE_GPU);
     touch(b, 0, 256, 4, between, RELAXED, GD_SCOPE_GPU);
     touch(c, 0, 256, 4, GD_ACTION_READ, ACQUIRE, GD_SCOPE_GPU);
     rd(c, 0, 0);
     uint32_t found = races();
-    leave(a);
-    leave(b);
-    leave(c);
-    end_behind(task, NULL);
-    gd_race_task_release(world.race, task);
-    gd_race_host_wait_all(world.race);
+    end_all();
     return found;
 }
 
@@ -1443,10 +1379,9 @@ TEST(cta, release_sequences)
 static uint32_t run_grid_barrier(bool fences)
 {
     enum { CTAS = 4 };
-    gd_race_task *task = kernel("k", 1);
+    gd_race_task *task = open_grid();
     gd_race_cta *ctas[CTAS];
 
-    begin_behind(task, NULL, GD_RACE_COMPLETE);
     for (uint32_t i = 0; i < CTAS; i++)
         ctas[i] = make_cta(task, i, 64);
     for (uint32_t round = 0; round < 2; round++) {
@@ -1466,11 +1401,7 @@ static uint32_t run_grid_barrier(bool fences)
     for (uint32_t i = 0; i < CTAS; i++)
         wr(ctas[i], 0, (i + 1) % CTAS * 4);
     uint32_t found = races();
-    for (uint32_t i = 0; i < CTAS; i++)
-        leave(ctas[i]);
-    end_behind(task, NULL);
-    gd_race_task_release(world.race, task);
-    gd_race_host_wait_all(world.race);
+    end_all();
     return found;
 }
 
@@ -1485,8 +1416,7 @@ TEST(cta, barrier_of_a_grid)
 TEST(cta, bytes_are_told_apart)
 {
     static const uint32_t sizes[] = {1, 2, 4, 8, 16};
-    gd_race_task *task;
-    gd_race_cta *cta = open_cta(&task);
+    gd_race_cta *cta = cta_of(open_grid());
 
     for (uint32_t i = 0; i < 5; i++) {
         for (uint32_t j = 0; j < 5; j++) {
@@ -1517,13 +1447,11 @@ TEST(cta, bytes_are_told_apart)
     touch(cta, 0, MEMORY_BYTES - 1, 1, GD_ACTION_WRITE, WEAK, GD_SCOPE_CTA);
     touch(cta, 40, MEMORY_BYTES - 4, 4, GD_ACTION_READ, WEAK, GD_SCOPE_CTA);
     ck_assert_uint_eq(races(), 1);
-    close_cta(cta, task);
 }
 
 TEST(cta, every_reader_up_to_the_limit_is_found)
 {
-    gd_race_task *task;
-    gd_race_cta *cta = open_cta(&task);
+    gd_race_cta *cta = cta_of(open_grid());
 
     for (uint32_t who = 0; who < GD_RACE_READERS; who++) {
         const uint64_t place = who * 64;
@@ -1552,7 +1480,6 @@ TEST(cta, every_reader_up_to_the_limit_is_found)
     gd_race_mbarrier_wait(cta, 1, UINT32_MAX, cta, 0x500);
     wr(cta, 63, 512);
     RACE("bar.warp.sync between the two accesses");
-    close_cta(cta, task);
 }
 
 /* ---- cost ---- */
@@ -1584,15 +1511,14 @@ TEST(cost, memory_of_cells)
     gd_race_bytes(world.race, &cells);
     ck_assert_uint_eq(cells, 0);
     finish(cta, task, fill);
-    gd_race_task_release(world.race, fill);
-    gd_race_task_release(world.race, task);
+    release(fill);
+    release(task);
     gd_shadow_destroy(world.race, large);
 }
 
 TEST(cost, entries_are_collected)
 {
-    gd_race_task *task;
-    gd_race_cta *cta = open_cta(&task);
+    gd_race_cta *cta = cta_of(open_grid());
     uint64_t most = 0;
 
     for (uint32_t i = 0; i < 2000000; i++) {
@@ -1606,7 +1532,6 @@ TEST(cost, entries_are_collected)
         most = bytes > most ? bytes : most;
     }
     ck_assert_msg(most < UINT64_C(24) << 20, "%" PRIu64 " bytes", most);
-    close_cta(cta, task);
 }
 
 /* ---- no memory ---- */
@@ -1654,9 +1579,7 @@ static void run_everything(void)
     finish(cb[1], b, a);
     gd_race_range(world.race, b, world.memory, 100, 5000, true);
     gd_race_host_wait(world.race, b);
-    gd_race_task_release(world.race, a);
-    gd_race_task_release(world.race, b);
-    gd_race_host_wait_all(world.race);
+    end_all();
 }
 
 TEST(exhausted, any_allocation_may_fail)
