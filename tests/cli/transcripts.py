@@ -1,7 +1,8 @@
 """The cases of transcripts.sh. Each line "$ WORD..." of transcripts.txt is run in tests/cli; below
 it stand the exit code where it is not 0, stdout, and stderr behind "! ". JSON stands there on fewer
-lines, and what it tells of driver and device stands with 'griddep info' alone. @E, @F, @S and @W
-are the emulated driver, the fake one, the same with samples that differ, and a folder to write to.
+lines: a list of objects is one of the names that "each" has and one of the values of each, and what
+is told of driver and device stands with 'griddep info' alone. @E, @F, @S and @W are the emulated
+driver, the fake one, the same with samples that differ, and a folder to write to.
 Beside that, what is printed is worked out anew from what it is made of, so that a wrong value
 cannot come in when transcripts.txt is written anew."""
 import difflib
@@ -59,6 +60,18 @@ def layout(value, indent=0, before=0):
     return opened + ("\n" + " " * (indent + 1)).join(lines)[:-1] + closed
 
 
+def tables(value):
+    """The value with names of equal objects in a list once."""
+    if isinstance(value, dict):
+        return {name: tables(each) for name, each in value.items()}
+    if not isinstance(value, list):
+        return value
+    names = list(value[0]) if value and isinstance(value[0], dict) else []
+    if len(value) < 3 or any(not isinstance(each, dict) or list(each) != names for each in value):
+        return [tables(each) for each in value]
+    return {"each": names, "are": [[tables(part) for part in each.values()] for each in value]}
+
+
 def near(a, b, share=1e-6):
     return a == b or None not in (a, b) and math.isclose(a, b, rel_tol=share, abs_tol=1e-9)
 
@@ -78,7 +91,7 @@ def transcript(line):
         document = json.loads(texts[0])
         for name in ("griddep",) if line.startswith("info") else ("griddep", "driver", "device"):
             document.pop(name, None)
-        texts[0] = layout(document) + "\n"
+        texts[0] = layout(tables(document)) + "\n"
     code = f"exit {done.returncode}\n" if done.returncode else ""
     return code + texts[0] + "".join(f"! {each}\n" for each in texts[1].splitlines())
 
