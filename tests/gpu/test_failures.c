@@ -224,9 +224,9 @@ static void is_told(const member *it, failure how, const char *where)
     char words[128];
 
     if (how == OTHER_CHAIN) {
-        ck_status(griddep_chain_prepare(it->chain, GRIDDEP_MODE_GRAPH_PDL, &error),
-                  GRIDDEP_ERROR_PEER);
-        ck_says("hop 0 of member 0 is all_reduce of 64 f32, of member 1 all_reduce of 62 f32");
+        ck_refused(griddep_chain_prepare(it->chain, GRIDDEP_MODE_GRAPH_PDL, &error),
+                   GRIDDEP_ERROR_PEER,
+                   "hop 0 of member 0 is all_reduce of 64 f32, of member 1 all_reduce of 62 f32");
         return;
     }
     begin_run(it);
@@ -238,9 +238,8 @@ static void is_told(const member *it, failure how, const char *where)
              "member 0 of the group waited for member 1 for %" PRIu32 " ms in all_reduce of 64 f32",
              limits.timeout_ms);
     ck_says(words);
-    ck_status(griddep_chain_run(it->chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error),
-              GRIDDEP_ERROR_PEER);
-    ck_says("waited for member 1");
+    ck_refused(griddep_chain_run(it->chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error),
+               GRIDDEP_ERROR_PEER, "waited for member 1");
 }
 
 /* ---- a process each ---- */
@@ -330,8 +329,8 @@ static void fail_as(failure how, const signals *with)
     await(with->over);
     if (how == HANGS) { /* of the other one the words of the first hop alone are there */
         end_hanging(&own);
-        ck_status(griddep_group_status(own.group, &error), GRIDDEP_ERROR_PEER);
-        ck_says("member 1 of the group waited for member 0");
+        ck_refused(griddep_group_status(own.group, &error), GRIDDEP_ERROR_PEER,
+                   "member 1 of the group waited for member 0");
     }
     if (how != LEAVES)
         leave(&own);

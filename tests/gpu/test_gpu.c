@@ -216,9 +216,8 @@ TEST(all, cubins_of_other_chips_are_refused)
         }
     }
     ck_assert_int_eq(changed, 1);
-    ck_status(griddep_module_load(runtime, cubin, bytes, NULL, &module, &error),
-              GRIDDEP_ERROR_IMAGE);
-    ck_says("sm_90");
+    ck_refused(griddep_module_load(runtime, cubin, bytes, NULL, &module, &error),
+               GRIDDEP_ERROR_IMAGE, "sm_90");
     ck_status(griddep_module_load(runtime, cubin, bytes / 2, NULL, &module, &error),
               GRIDDEP_ERROR_IMAGE);
 }
@@ -274,8 +273,8 @@ TEST(all, streams_of_other_contexts_are_named)
     ck_assert_int_eq(driver->cuStreamCreate(&stream, GD_CU_STREAM_NON_BLOCKING), GD_CUDA_SUCCESS);
     const griddep_launch_config config = {
         .size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
-    ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_STREAM);
-    ck_says("another context");
+    ck_refused(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_STREAM,
+               "another context");
     /* The caller's context is still the current one. */
     ck_assert_int_eq(driver->cuCtxGetCurrent(&current), GD_CUDA_SUCCESS);
     ck_assert_ptr_eq(current, other);
@@ -346,8 +345,8 @@ TEST(all, faults_are_reported_as_such)
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
 
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_ERROR_FAULT);
-    ck_says("CUDA_ERROR_ILLEGAL_ADDRESS");
+    ck_refused(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_ERROR_FAULT,
+               "CUDA_ERROR_ILLEGAL_ADDRESS");
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_FAULT);
     griddep_module_unload(module);
 }

@@ -20,4 +20,10 @@
 #define ck_says(part)                                                                              \
     ck_assert_msg(strstr(error.text, part), "\"%s\" is not in: %s", part, error.text)
 
+#define ck_refused(call, expected, part)                                                           \
+    do {                                                                                           \
+        ck_status(call, expected);                                                                 \
+        ck_says(part);                                                                             \
+    } while (0)
+
 #endif

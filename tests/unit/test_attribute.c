@@ -167,57 +167,47 @@ TEST(making, what_no_device_takes_is_refused)
 
     memset(&a, 0x5a, sizeof a);
     before = a;
-    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
-                                    (const int64_t[]){0, 1, 1}, 3, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("the cluster (attribute 4): x is 0; it may be 1 to 16");
-    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
-                                    (const int64_t[]){65536, 65536, 1}, 3, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("x is 65536");
+    ck_refused(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                     (const int64_t[]){0, 1, 1}, 3, &error),
+               GRIDDEP_ERROR_ARGUMENT, "the cluster (attribute 4): x is 0; it may be 1 to 16");
+    ck_refused(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                     (const int64_t[]){65536, 65536, 1}, 3, &error),
+               GRIDDEP_ERROR_ARGUMENT, "x is 65536");
     ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
                                     (const int64_t[]){17, 1, 1}, 3, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
-                                    (const int64_t[]){3}, 1, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("policy is 3");
-    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN, (const int64_t[]){2},
-                                    1, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("domain is 2");
-    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
-                                    (const int64_t[]){0, 256}, 2, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("256");
-    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-                                    (const int64_t[]){0, 1, 1500000, 0, 0}, 5, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("hit_millionths is 1500000; it may be 0 to 1000000");
-    ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-                                    (const int64_t[]){0, 1, 1000000, 3, 0}, 5, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("hit is 3");
-    ck_status(griddep_attribute_set(
-                  &a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-                  (const int64_t[]){0, 1, 1000000, 0, GRIDDEP_ACCESS_PROPERTY_PERSISTING}, 5,
-                  &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("miss is 2; it may be 0 to 1");
+    ck_refused(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY,
+                                     (const int64_t[]){3}, 1, &error),
+               GRIDDEP_ERROR_ARGUMENT, "policy is 3");
+    ck_refused(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN, (const int64_t[]){2},
+                                     1, &error),
+               GRIDDEP_ERROR_ARGUMENT, "domain is 2");
+    ck_refused(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                     (const int64_t[]){0, 256}, 2, &error),
+               GRIDDEP_ERROR_ARGUMENT, "256");
+    ck_refused(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                     (const int64_t[]){0, 1, 1500000, 0, 0}, 5, &error),
+               GRIDDEP_ERROR_ARGUMENT, "hit_millionths is 1500000; it may be 0 to 1000000");
+    ck_refused(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                     (const int64_t[]){0, 1, 1000000, 3, 0}, 5, &error),
+               GRIDDEP_ERROR_ARGUMENT, "hit is 3");
+    ck_refused(griddep_attribute_set(
+                   &a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                   (const int64_t[]){0, 1, 1000000, 0, GRIDDEP_ACCESS_PROPERTY_PERSISTING}, 5,
+                   &error),
+               GRIDDEP_ERROR_ARGUMENT, "miss is 2; it may be 0 to 1");
     ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
                                     (const int64_t[]){-1, 2, 1000000, 0, 0}, 5, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(
+    ck_refused(
         griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){2}, 1, &error),
-        GRIDDEP_ERROR_ARGUMENT);
-    ck_says("on is 2");
+        GRIDDEP_ERROR_ARGUMENT, "on is 2");
     ck_status(
         griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){101}, 1, &error),
         GRIDDEP_ERROR_ARGUMENT);
-    ck_status(
+    ck_refused(
         griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){-2}, 1, &error),
-        GRIDDEP_ERROR_ARGUMENT);
-    ck_says("percent is -2");
+        GRIDDEP_ERROR_ARGUMENT, "percent is -2");
     ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_DEVICE_UPDATABLE_NODE,
                                     (const int64_t[]){-1, 0}, 2, &error),
               GRIDDEP_ERROR_ARGUMENT);
@@ -454,12 +444,11 @@ TEST(launching, launch_passes_unknown_attributes)
     const griddep_attribute both[2] = {known, unknown};
     griddep_launch_config config = {.grid = {1}, .block = {32}};
 
-    ck_status(launch_with(&config, both, 2), GRIDDEP_ERROR_DRIVER);
-    ck_says("CUDA_ERROR_INVALID_VALUE");
+    ck_refused(launch_with(&config, both, 2), GRIDDEP_ERROR_DRIVER, "CUDA_ERROR_INVALID_VALUE");
     ck_says("with the carve-out (attribute 14), attribute 15");
     const griddep_attribute twice[2] = {known, known};
-    ck_status(launch_with(&config, twice, 2), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("the carve-out (attribute 14) is given twice");
+    ck_refused(launch_with(&config, twice, 2), GRIDDEP_ERROR_ARGUMENT,
+               "the carve-out (attribute 14) is given twice");
 }
 
 /* What fits is counted on the multiprocessors of the context, not on all of the device. */
@@ -479,8 +468,8 @@ TEST(launching, a_green_context_has_fewer_multiprocessors)
     ck_status(griddep_attribute_set(&cooperative, GRIDDEP_ATTRIBUTE_COOPERATIVE,
                                     (const int64_t[]){1}, 1, &error),
               GRIDDEP_OK);
-    ck_status(launch_with(&config, &cooperative, 1), GRIDDEP_ERROR_LIMIT);
-    ck_says("a cooperative grid of 513 blocks; 32 on each of 16 SMs");
+    ck_refused(launch_with(&config, &cooperative, 1), GRIDDEP_ERROR_LIMIT,
+               "a cooperative grid of 513 blocks; 32 on each of 16 SMs");
 }
 
 TEST(launching, launch_holds_attributes_against_the_device)
@@ -492,35 +481,35 @@ TEST(launching, launch_holds_attributes_against_the_device)
     ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
                                     (const int64_t[]){8, 1, 1}, 3, &error),
               GRIDDEP_OK);
-    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
-    ck_says("x size 12 is no multiple of the cluster's 8");
+    ck_refused(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT,
+               "x size 12 is no multiple of the cluster's 8");
     ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
                                     (const int64_t[]){2, 1, 1}, 3, &error),
               GRIDDEP_OK);
     ck_status(griddep_attribute_set(&a[1], GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
                                     (const int64_t[]){3, 1, 1}, 3, &error),
               GRIDDEP_OK);
-    ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
-    ck_says("x size 3 is not a multiple of the cluster's 2");
-    ck_status(launch_with(&config, a + 1, 1), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("a preferred cluster needs a cluster");
+    ck_refused(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT,
+               "x size 3 is not a multiple of the cluster's 2");
+    ck_refused(launch_with(&config, a + 1, 1), GRIDDEP_ERROR_ARGUMENT,
+               "a preferred cluster needs a cluster");
     ck_status(griddep_attribute_set(&a[1], GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
                                     (const int64_t[]){4, 1, 2}, 3, &error),
               GRIDDEP_OK);
-    ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
-    ck_says("z size 2 is not equal to the cluster's 1");
+    ck_refused(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT,
+               "z size 2 is not equal to the cluster's 1");
     ck_status(griddep_attribute_set(&a[1], GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
                                     (const int64_t[]){8, 1, 1}, 3, &error),
               GRIDDEP_OK);
-    ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
-    ck_says("no multiple of the preferred cluster's 8");
+    ck_refused(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT,
+               "no multiple of the preferred cluster's 8");
     a[1].value[1] = 0; /* z, and what follows */
     ck_status(launch_with(&config, a, 2), GRIDDEP_ERROR_LIMIT);
     ck_status(
         griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){1}, 1, &error),
         GRIDDEP_OK);
-    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
-    ck_says("the priority 1; the device has 0 (lowest) to -5 (highest)");
+    ck_refused(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT,
+               "the priority 1; the device has 0 (lowest) to -5 (highest)");
     ck_status(
         griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-6}, 1, &error),
         GRIDDEP_OK);
@@ -528,19 +517,19 @@ TEST(launching, launch_holds_attributes_against_the_device)
     ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
                                     (const int64_t[]){0, 4}, 2, &error),
               GRIDDEP_OK);
-    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
-    ck_says("the memory domains 0 and 4; the device has 4");
+    ck_refused(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT,
+               "the memory domains 0 and 4; the device has 4");
     ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_ACCESS_POLICY_WINDOW,
                                     (const int64_t[]){0, 134213633, 1000000, 0, 0}, 5, &error),
               GRIDDEP_OK);
-    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
-    ck_says("134213633 bytes; the device's largest has 134213632");
+    ck_refused(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT,
+               "134213633 bytes; the device's largest has 134213632");
     ck_status(griddep_attribute_set(&a[0], GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1}, 1,
                                     &error),
               GRIDDEP_OK);
     config.grid[0] = 132 * 32 + 1;
-    ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT);
-    ck_says("a cooperative grid of 4225 blocks; 32 on each of 132 SMs");
+    ck_refused(launch_with(&config, a, 1), GRIDDEP_ERROR_LIMIT,
+               "a cooperative grid of 4225 blocks; 32 on each of 132 SMs");
     fake_driver_set_attribute(GD_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 0);
     ck_status(launch_with(&config, a, 1), GRIDDEP_ERROR_UNSUPPORTED);
     ck_assert_uint_eq(fake_driver_launches(), before);
@@ -559,26 +548,27 @@ TEST(launching, large_clusters_are_opted_in_to)
     ck_status(launch_with(&config, NULL, 0), GRIDDEP_OK);
     ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
     config.shared_bytes = 200 * 1024; /* one block fills an SM */
-    ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
-    ck_says("a cluster of 16 x 1 x 1, 16 blocks; of blocks of 64 threads and 204800 bytes of "
-            "dynamic shared memory the "
-            "device can have 8 in a cluster");
+    ck_refused(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT,
+               "a cluster of 16 x 1 x 1, 16 blocks; of blocks of 64 threads and 204800 bytes of "
+               "dynamic shared memory the "
+               "device can have 8 in a cluster");
     config.cluster[0] = 32;
-    ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
-    ck_says("a cluster of 32 x 1 x 1, 32 blocks; it may have 1 to 16, of which devices need not "
-            "have more than 8");
+    ck_refused(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT,
+               "a cluster of 32 x 1 x 1, 32 blocks; it may have 1 to 16, of which devices need not "
+               "have more than 8");
     config.cluster[0] = config.cluster[1] = 1u << 31; /* with 4, as many as 2^64 count as 0 */
     config.cluster[2] = 4;
-    ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
-    ck_says("a cluster of 2147483648 x 2147483648 x 4, more than 4294967296 blocks; it may have 1 "
-            "to 16");
+    ck_refused(
+        launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT,
+        "a cluster of 2147483648 x 2147483648 x 4, more than 4294967296 blocks; it may have 1 "
+        "to 16");
     config.cluster[0] = 4;
     config.cluster[1] = config.cluster[2] = 0;
     fake_driver_fail("cuLaunchKernelEx", 1, GD_CUDA_ERROR_INVALID_CLUSTER_SIZE);
-    ck_status(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT);
-    ck_says("with the cluster (attribute 4); a cluster of 4 x 1 x 1, 4 blocks; in this "
-            "configuration the device can "
-            "have 8 in a cluster");
+    ck_refused(launch_with(&config, NULL, 0), GRIDDEP_ERROR_LIMIT,
+               "with the cluster (attribute 4); a cluster of 4 x 1 x 1, 4 blocks; in this "
+               "configuration the device can "
+               "have 8 in a cluster");
 }
 
 /* Each question that a launch with attributes asks of the driver may fail: the launch then does,
@@ -627,17 +617,17 @@ TEST(launching, a_kernels_own_cluster_is_held_to)
     ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_OK);
     ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
     config.cluster[0] = 8;
-    ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
-    ck_says("kernel wide: its .reqnctapercluster asks for a cluster of 16 x 1 x 1, the launch "
-            "gives 8 x 1 x 1");
+    ck_refused(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT,
+               "kernel wide: its .reqnctapercluster asks for a cluster of 16 x 1 x 1, the launch "
+               "gives 8 x 1 x 1");
     config.cluster[0] = 0;
     config.grid[0] = 24;
-    ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
-    ck_says("kernel wide: the grid's x size 24 is no multiple of the cluster's 16");
+    ck_refused(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT,
+               "kernel wide: the grid's x size 24 is no multiple of the cluster's 16");
     config.grid[0] = 32;
     config.shared_bytes = 200 * 1024;
-    ck_status(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT);
-    ck_says("kernel wide: a cluster of 16 x 1 x 1, 16 blocks; of blocks of 64 threads");
+    ck_refused(griddep_launch(wide, &config, NULL, 0, NULL, &error), GRIDDEP_ERROR_LIMIT,
+               "kernel wide: a cluster of 16 x 1 x 1, 16 blocks; of blocks of 64 threads");
     griddep_module_unload(own);
 }
 
@@ -694,8 +684,8 @@ TEST(maps, tensor_maps_are_encoded_and_passed)
     fake_driver_fail("cuTensorMapEncodeTiled", 1, GD_CUDA_ERROR_INVALID_VALUE);
     options = matrix();
     griddep_tensor_map before = map;
-    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_ERROR_DRIVER);
-    ck_says("a tiled tensor map of rank 2");
+    ck_refused(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_ERROR_DRIVER,
+               "a tiled tensor map of rank 2");
     ck_assert_mem_eq(&map, &before, sizeof map);
 }
 
@@ -864,8 +854,8 @@ TEST(maps, tensor_maps_need_what_they_need)
     ck_status(griddep_tensor_map_encode(runtime, &options, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     options.type = GRIDDEP_TENSOR_S32;
     options.fill = GRIDDEP_FILL_NAN;
-    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("floating-point");
+    ck_refused(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_ERROR_ARGUMENT,
+               "floating-point");
 }
 
 int main(void)

@@ -289,36 +289,31 @@ TEST(open, bad_changes_are_refused)
     ck_status(griddep_chain_set_argument(chain, 0, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_chain_set_arguments(chain, 3, pointers(0, 1).list, 2, &error),
               GRIDDEP_ERROR_NOT_FOUND);
-    ck_status(griddep_chain_set_arguments(chain, 2, pointers(0, 1).list, 2, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("launch 2 is a fill");
+    ck_refused(griddep_chain_set_arguments(chain, 2, pointers(0, 1).list, 2, &error),
+               GRIDDEP_ERROR_ARGUMENT, "launch 2 is a fill");
     ck_status(griddep_chain_set_config(chain, 0, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_chain_set_config(chain, 1, &config, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("keeps its name");
+    ck_refused(griddep_chain_set_config(chain, 1, &config, &error), GRIDDEP_ERROR_ARGUMENT,
+               "keeps its name");
     config.lane = 1;
-    ck_status(griddep_chain_set_config(chain, 0, &config, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("stays in lane 0");
+    ck_refused(griddep_chain_set_config(chain, 0, &config, &error), GRIDDEP_ERROR_ARGUMENT,
+               "stays in lane 0");
     config.lane = 0;
     config.block[0] = 4096;
     ck_status(griddep_chain_set_config(chain, 0, &config, &error), GRIDDEP_ERROR_LIMIT);
-    ck_status(griddep_chain_set_copy(chain, 2, buffers[3], buffers[2], 4, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("(fill) is no copy");
+    ck_refused(griddep_chain_set_copy(chain, 2, buffers[3], buffers[2], 4, &error),
+               GRIDDEP_ERROR_ARGUMENT, "(fill) is no copy");
     ck_status(griddep_chain_set_fill(chain, 0, buffers[3], 1, 4, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_chain_set_fill(chain, 2, 0, 1, 4, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_chain_set_fill(chain, 2, buffers[3], 1, 0, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_chain_set_fill(chain, 3, buffers[3], 1, 4, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_status(griddep_chain_add_host(chain, NULL, NULL, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_chain_add_copy(chain, &config, buffers[3], buffers[2], 4, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("and nothing else");
-    ck_status(griddep_chain_add_copy(chain, NULL, buffers[3], 0, 4, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("source");
+    ck_refused(griddep_chain_add_copy(chain, &config, buffers[3], buffers[2], 4, &error),
+               GRIDDEP_ERROR_ARGUMENT, "and nothing else");
+    ck_refused(griddep_chain_add_copy(chain, NULL, buffers[3], 0, 4, &error),
+               GRIDDEP_ERROR_ARGUMENT, "source");
     config = config_of("first");
-    ck_status(griddep_chain_add(chain, kernel_of("step"), &config, pointers(0, 1).list, 2, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("is named \"first\" already");
+    ck_refused(griddep_chain_add(chain, kernel_of("step"), &config, pointers(0, 1).list, 2, &error),
+               GRIDDEP_ERROR_ARGUMENT, "is named \"first\" already");
     ck_assert_uint_eq(griddep_chain_length(chain), 3);
     run(GRIDDEP_MODE_GRAPH_PDL);
     ck_assert_uint_eq(instantiations(), 1);
@@ -326,8 +321,8 @@ TEST(open, bad_changes_are_refused)
     ck_status(griddep_chain_select_argument_set(chain, 1, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_status(griddep_chain_add_argument_set(chain, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_good(griddep_chain_create(NULL, &checked, &error));
-    ck_status(griddep_chain_set_arguments(checked, 0, NULL, 0, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("without a runtime");
+    ck_refused(griddep_chain_set_arguments(checked, 0, NULL, 0, &error), GRIDDEP_ERROR_ARGUMENT,
+               "without a runtime");
     griddep_chain_destroy(checked);
 }
 
@@ -345,8 +340,8 @@ TEST(open, launches_are_found_by_name)
     ck_good(griddep_chain_find(chain, "step", &index, &error)); /* the other one has a name */
     ck_assert_uint_eq(index, 2);
     add("step", NULL, 1, 2);
-    ck_status(griddep_chain_find(chain, "step", &index, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("2 launches of kernel step");
+    ck_refused(griddep_chain_find(chain, "step", &index, &error), GRIDDEP_ERROR_ARGUMENT,
+               "2 launches of kernel step");
     ck_status(griddep_chain_find(chain, "fill", &index, &error), GRIDDEP_ERROR_NOT_FOUND);
 }
 

@@ -178,8 +178,8 @@ TEST(completion, captured_functions_run_with_the_graph)
     begin(&host);
     ck_good(griddep_graph_capture_begin(runtime, stream, &error));
     ck_good(griddep_stream_add_host(runtime, stream, on_host, &host, &error));
-    ck_status(griddep_stream_notify(runtime, stream, on_done, &host, &error), GRIDDEP_ERROR_STREAM);
-    ck_says("being captured");
+    ck_refused(griddep_stream_notify(runtime, stream, on_done, &host, &error), GRIDDEP_ERROR_STREAM,
+               "being captured");
     ck_good(griddep_graph_capture_end(runtime, stream, &graph, &error));
     ck_assert_uint_eq(griddep_graph_node_count(graph), 1);
     for (int i = 0; i < 3; i++)
@@ -467,9 +467,8 @@ TEST(completion, drivers_without_callbacks)
     gd_driver *driver = NULL;
     ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
     ck_good(gd_runtime_open_on(driver, &options, &runtime, &error));
-    ck_status(griddep_stream_notify(runtime, NULL, on_done, &done, &error),
-              GRIDDEP_ERROR_UNSUPPORTED);
-    ck_says("cuStreamAddCallback");
+    ck_refused(griddep_stream_notify(runtime, NULL, on_done, &done, &error),
+               GRIDDEP_ERROR_UNSUPPORTED, "cuStreamAddCallback");
     griddep_runtime_close(runtime);
 }
 

@@ -12,6 +12,7 @@
 #include "cuda/nvrtc.h"
 #include "fake/fake_driver.h"
 #include "suite.h"
+#include "unit/status.h"
 
 enum { OPTIONAL, REQUIRED };
 
@@ -108,9 +109,9 @@ TEST(driver, binding_names_all_that_is_missing)
 
     fake_driver_hide("cuMemAlloc");
     fake_driver_hide("cuGraphLaunch");
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
-                     GRIDDEP_ERROR_DRIVER_TOO_OLD);
-    assert_says("cuMemAlloc (driver API 3.2), cuGraphLaunch (driver API 10.0)");
+    ck_refused(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+               GRIDDEP_ERROR_DRIVER_TOO_OLD,
+               "cuMemAlloc (driver API 3.2), cuGraphLaunch (driver API 10.0)");
 }
 
 /* Driver API 12.0 is the oldest that is served: it has all that is required, and none of what came
@@ -187,9 +188,9 @@ TEST(driver, no_device_is_no_driver)
     gd_driver *driver = NULL;
 
     fake_driver_set_device_count(0);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
-                     GRIDDEP_ERROR_NO_DRIVER);
-    assert_says("the driver fake finds no device: CUDA_ERROR_NO_DEVICE (100)");
+    ck_refused(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+               GRIDDEP_ERROR_NO_DRIVER,
+               "the driver fake finds no device: CUDA_ERROR_NO_DEVICE (100)");
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_NO_DEVICE);
     ck_assert_ptr_null(driver);
 }
@@ -199,13 +200,11 @@ TEST(driver, failures_at_start)
     gd_driver *driver = NULL;
 
     fake_driver_fail("cuInit", 1, GD_CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
-                     GRIDDEP_ERROR_NO_DRIVER);
-    assert_says("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)");
+    ck_refused(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+               GRIDDEP_ERROR_NO_DRIVER, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)");
     fake_driver_fail("cuDriverGetVersion", 1, GD_CUDA_ERROR_UNKNOWN);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
-                     GRIDDEP_ERROR_DRIVER);
-    assert_says("version");
+    ck_refused(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
+               GRIDDEP_ERROR_DRIVER, "version");
     ck_assert_ptr_null(driver);
 }
 
@@ -213,9 +212,8 @@ TEST(driver, opening_what_does_not_exist)
 {
     gd_driver *driver = NULL;
 
-    ck_assert_int_eq(gd_driver_open("/nonexistent/libcuda.so.1", &driver, &error),
-                     GRIDDEP_ERROR_NO_DRIVER);
-    assert_says("/nonexistent/libcuda.so.1");
+    ck_refused(gd_driver_open("/nonexistent/libcuda.so.1", &driver, &error),
+               GRIDDEP_ERROR_NO_DRIVER, "/nonexistent/libcuda.so.1");
     ck_assert_int_eq(gd_driver_open("/nonexistent/libcuda.so.1", &driver, NULL),
                      GRIDDEP_ERROR_NO_DRIVER);
     ck_assert_ptr_null(driver);
@@ -241,8 +239,8 @@ TEST(driver, opening_what_is_no_driver)
 {
     gd_driver *driver = NULL;
 
-    ck_assert_int_eq(gd_driver_open("libm.so.6", &driver, &error), GRIDDEP_ERROR_DRIVER_TOO_OLD);
-    assert_says("libm.so.6 has no cuGetProcAddress_v2");
+    ck_refused(gd_driver_open("libm.so.6", &driver, &error), GRIDDEP_ERROR_DRIVER_TOO_OLD,
+               "libm.so.6 has no cuGetProcAddress_v2");
     ck_assert_ptr_null(driver);
 }
 
@@ -454,11 +452,10 @@ TEST(nvrtc, nvrtc_that_is_not_there)
 {
     gd_nvrtc *nvrtc = NULL;
 
-    ck_assert_int_eq(gd_nvrtc_open("/nonexistent/libnvrtc.so", 13000, &nvrtc, &error),
-                     GRIDDEP_ERROR_NO_NVRTC);
-    assert_says("/nonexistent/libnvrtc.so");
-    ck_assert_int_eq(gd_nvrtc_open("libm.so.6", 13000, &nvrtc, &error), GRIDDEP_ERROR_NO_NVRTC);
-    assert_says("libm.so.6: has no nvrtcVersion");
+    ck_refused(gd_nvrtc_open("/nonexistent/libnvrtc.so", 13000, &nvrtc, &error),
+               GRIDDEP_ERROR_NO_NVRTC, "/nonexistent/libnvrtc.so");
+    ck_refused(gd_nvrtc_open("libm.so.6", 13000, &nvrtc, &error), GRIDDEP_ERROR_NO_NVRTC,
+               "libm.so.6: has no nvrtcVersion");
     ck_assert_ptr_null(nvrtc);
     gd_nvrtc_close(NULL);
 }
@@ -474,8 +471,7 @@ TEST(nvrtc, nvrtc_search_tells_where_it_looked)
         gd_nvrtc_close(nvrtc);
         return;
     }
-    ck_assert_int_eq(error.status, GRIDDEP_ERROR_NO_NVRTC);
-    assert_says("\n  libnvrtc.so.13: ");
+    ck_refused(error.status, GRIDDEP_ERROR_NO_NVRTC, "\n  libnvrtc.so.13: ");
     assert_says("\n  libnvrtc.so.12: ");
     assert_says("\n  libnvrtc.so: ");
     assert_says("\n  /nonexistent/home/lib64/libnvrtc.so.13: ");

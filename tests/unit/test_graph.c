@@ -245,9 +245,8 @@ TEST(open, events_without_timing_are_recorded_by_launches)
                  : griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
                                          (const int64_t[]){(intptr_t)timed}, 1, NULL),
             GRIDDEP_OK);
-        ck_status(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error),
-                  GRIDDEP_ERROR_ARGUMENT);
-        ck_says("event with timing");
+        ck_refused(griddep_launch(kernel_of("step"), &config, arguments, 2, NULL, &error),
+                   GRIDDEP_ERROR_ARGUMENT, "event with timing");
     }
     ck_assert_uint_eq(fake_driver_launches(), before);
     ck_good(griddep_event_destroy(runtime, event, &error));
@@ -340,20 +339,18 @@ TEST(open, bad_nodes_are_refused)
         griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, NULL, &error),
         GRIDDEP_ERROR_ARGUMENT);
     config.stream = GD_CU_STREAM_PER_THREAD;
-    ck_status(
+    ck_refused(
         griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error),
-        GRIDDEP_ERROR_ARGUMENT);
-    ck_says("griddep_graph_launch");
+        GRIDDEP_ERROR_ARGUMENT, "griddep_graph_launch");
     config.stream = NULL;
     config.attributes = &attribute;
     config.attribute_count = 1;
     ck_assert_int_eq(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PROGRAMMATIC_EVENT,
                                            (const int64_t[]){(intptr_t)event, 0}, 2, NULL),
                      GRIDDEP_OK);
-    ck_status(
+    ck_refused(
         griddep_graph_add_kernel(graph, kernel_of("step"), &config, arguments, 2, &node, &error),
-        GRIDDEP_ERROR_ARGUMENT);
-    ck_says("attribute 7");
+        GRIDDEP_ERROR_ARGUMENT, "attribute 7");
     ck_status(griddep_graph_add_fill(graph, 0, 1, 4, &node, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_graph_add_fill(graph, buffers[0], 1, 0, &node, &error),
               GRIDDEP_ERROR_ARGUMENT);
@@ -451,19 +448,18 @@ TEST(open, arguments_change_without_instantiation)
     ck_assert_uint_eq(fake_driver_calls("cuGraphInstantiateWithFlags"), 1);
     /* refused, and nothing changed */
     ck_status(griddep_graph_set_arguments(graph, b, arguments, 1, &error), GRIDDEP_ERROR_SIGNATURE);
-    ck_status(griddep_graph_set_arguments(graph, fill, arguments, 2, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("node 2 (fill) is no kernel");
+    ck_refused(griddep_graph_set_arguments(graph, fill, arguments, 2, &error),
+               GRIDDEP_ERROR_ARGUMENT, "node 2 (fill) is no kernel");
     ck_status(griddep_graph_set_arguments(graph, 3, arguments, 2, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_status(griddep_graph_set_config(graph, b, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     config.cluster[0] = 3;
-    ck_status(griddep_graph_set_config(graph, b, &config, &error), GRIDDEP_ERROR_UNSUPPORTED);
-    ck_says("node 1 (kernel step) keeps its cluster");
+    ck_refused(griddep_graph_set_config(graph, b, &config, &error), GRIDDEP_ERROR_UNSUPPORTED,
+               "node 1 (kernel step) keeps its cluster");
     fake_driver_fail("cuGraphExecKernelNodeSetParams", 1, GD_CUDA_ERROR_INVALID_VALUE);
     config.cluster[0] = 0;
     config.grid[0] = 5;
-    ck_status(griddep_graph_set_config(graph, b, &config, &error), GRIDDEP_ERROR_DRIVER);
-    ck_says("node 1 (kernel step)");
+    ck_refused(griddep_graph_set_config(graph, b, &config, &error), GRIDDEP_ERROR_DRIVER,
+               "node 1 (kernel step)");
     ck_good(griddep_graph_instantiate(graph, &error));
     ck_good(griddep_graph_launch(graph, NULL, &error));
     ck_assert_uint_eq(told_in(3, GRID), 3);
@@ -953,8 +949,8 @@ TEST(open, edges_can_be_removed)
     gd_CUgraph foreign = make_foreign(runtime->driver, function_of("step"), function_of("step"));
     ck_good(griddep_graph_adopt(runtime, foreign, GRIDDEP_GRAPH_OWN, &adopted, &error));
     fake_driver_fail("cuGraphRemoveDependencies", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
-    ck_status(griddep_graph_remove_edge(adopted, 0, &error), GRIDDEP_ERROR_UNSUPPORTED);
-    ck_says("from node 0 (kernel step) to node 1 (kernel step)");
+    ck_refused(griddep_graph_remove_edge(adopted, 0, &error), GRIDDEP_ERROR_UNSUPPORTED,
+               "from node 0 (kernel step) to node 1 (kernel step)");
     ck_assert_uint_eq(griddep_graph_edge_count(adopted), 1);
     ck_good(griddep_graph_remove_edge(adopted, 0, &error));
     ck_assert_uint_eq(griddep_graph_edge_count(adopted), 0);
@@ -1004,11 +1000,11 @@ TEST(open, captures_become_graphs)
     griddep_graph_destroy(captured);
     /* misuse */
     ck_status(griddep_graph_capture_begin(runtime, NULL, &error), GRIDDEP_ERROR_STREAM);
-    ck_status(griddep_graph_capture_end(runtime, stream, &other, &error), GRIDDEP_ERROR_STREAM);
-    ck_says("not being captured");
+    ck_refused(griddep_graph_capture_end(runtime, stream, &other, &error), GRIDDEP_ERROR_STREAM,
+               "not being captured");
     ck_good(griddep_graph_capture_begin(runtime, stream, &error));
-    ck_status(griddep_graph_capture_begin(runtime, stream, &error), GRIDDEP_ERROR_STREAM);
-    ck_says("captured already");
+    ck_refused(griddep_graph_capture_begin(runtime, stream, &error), GRIDDEP_ERROR_STREAM,
+               "captured already");
     ck_status(griddep_graph_launch(graph, stream, &error), GRIDDEP_ERROR_STREAM);
     ck_status(griddep_graph_capture_end(runtime, stream, &other, &error), GRIDDEP_ERROR_STREAM);
     ck_good(griddep_graph_capture_begin(runtime, stream, &error)); /* it was ended */
@@ -1053,8 +1049,8 @@ LOOP_TEST(open, foreign_graphs_are_adopted, 3)
 
     ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
     expect_edge(adopted, 0, GRIDDEP_REASON_PLAIN, 0, GRIDDEP_OVERLAP_NONE);
-    ck_status(griddep_graph_set_config(adopted, 1, &one_block, &error), GRIDDEP_ERROR_UNSUPPORTED);
-    ck_says("arguments that are not known");
+    ck_refused(griddep_graph_set_config(adopted, 1, &one_block, &error), GRIDDEP_ERROR_UNSUPPORTED,
+               "arguments that are not known");
     if (_i) { /* the driver refuses the programmatic edge, or the graph with it */
         fake_driver_fail(_i == 1 ? "cuGraphAddDependencies" : "cuGraphInstantiateWithFlags", 1,
                          GD_CUDA_ERROR_NOT_SUPPORTED);
@@ -1102,9 +1098,8 @@ TEST(open, foreign_graphs_grow)
     ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
     ck_good(griddep_graph_launch(adopted, NULL, &error));
     fake_driver_fail("cuGraphAddMemsetNode", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
-    ck_status(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error),
-              GRIDDEP_ERROR_UNSUPPORTED);
-    ck_says("node 2 (fill)");
+    ck_refused(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error),
+               GRIDDEP_ERROR_UNSUPPORTED, "node 2 (fill)");
     ck_good(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-1}, 1,
                                   &error));
     config.attributes = &attribute;
@@ -1120,15 +1115,13 @@ TEST(open, foreign_graphs_grow)
         griddep_graph_add_kernel(adopted, kernel_of("step"), &config, arguments, 2, &node, &error));
     ck_good(griddep_graph_add_fill(adopted, buffers[3], 1, BYTES, &fill, &error));
     fake_driver_fail("cuGraphAddDependencies", 1, GD_CUDA_ERROR_NOT_SUPPORTED);
-    ck_status(griddep_graph_add_edge(adopted, 1, node, 0, GRIDDEP_EDGE_AUTO, &error),
-              GRIDDEP_ERROR_UNSUPPORTED);
-    ck_says("from node 1 (kernel step) to node 2 (kernel step)");
+    ck_refused(griddep_graph_add_edge(adopted, 1, node, 0, GRIDDEP_EDGE_AUTO, &error),
+               GRIDDEP_ERROR_UNSUPPORTED, "from node 1 (kernel step) to node 2 (kernel step)");
     ck_assert_uint_eq(griddep_graph_edge_count(adopted), 1);
     ck_good(griddep_graph_add_edge(adopted, 1, node, 0, GRIDDEP_EDGE_AUTO, &error));
     ck_good(griddep_graph_add_edge(adopted, node, fill, 0, GRIDDEP_EDGE_AUTO, &error));
-    ck_status(griddep_graph_add_edge(adopted, fill, 0, 0, GRIDDEP_EDGE_DEFAULT, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("cycle");
+    ck_refused(griddep_graph_add_edge(adopted, fill, 0, 0, GRIDDEP_EDGE_DEFAULT, &error),
+               GRIDDEP_ERROR_ARGUMENT, "cycle");
     expect_edge(adopted, 1, GRIDDEP_REASON_SET, 1, GRIDDEP_OVERLAP_FULL);
     expect_edge(adopted, 2, GRIDDEP_REASON_NOT_KERNELS, 0, GRIDDEP_OVERLAP_NONE);
     ck_good(griddep_graph_launch(adopted, NULL, &error));
@@ -1160,9 +1153,9 @@ TEST(open, unknown_code_can_be_described)
     ck_assert_str_eq(info.name, "step"); /* the driver tells that */
     ck_good(griddep_graph_upgrade(adopted, &count, &error));
     ck_assert_uint_eq(count, 0);
-    ck_status(griddep_graph_set_arguments(adopted, 1, arguments, 2, &error),
-              GRIDDEP_ERROR_UNSUPPORTED);
-    ck_says("node 1 (kernel step) is not of a module of this runtime");
+    ck_refused(griddep_graph_set_arguments(adopted, 1, arguments, 2, &error),
+               GRIDDEP_ERROR_UNSUPPORTED,
+               "node 1 (kernel step) is not of a module of this runtime");
     ck_status(griddep_graph_describe(adopted, 1, text, "stop", &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_status(griddep_graph_describe(adopted, 2, text, "step", &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_status(griddep_graph_describe(adopted, 1, NULL, "step", &error), GRIDDEP_ERROR_ARGUMENT);
@@ -1608,13 +1601,12 @@ TEST(open, lanes_are_checked)
 
     griddep_launch_config beyond = one_block;
     beyond.lane = 3;
-    ck_status(griddep_chain_add(chain, kernel_of("step"), &beyond, arguments, 2, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("without gaps");
+    ck_refused(griddep_chain_add(chain, kernel_of("step"), &beyond, arguments, 2, &error),
+               GRIDDEP_ERROR_ARGUMENT, "without gaps");
     ck_status(griddep_chain_depend(chain, 5, 0, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_status(griddep_chain_depend(chain, 1, 7, &error), GRIDDEP_ERROR_NOT_FOUND);
-    ck_status(griddep_chain_depend(chain, 1, 2, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("launch 1 (step) cannot wait for launch 2 (step), which is not before it");
+    ck_refused(griddep_chain_depend(chain, 1, 2, &error), GRIDDEP_ERROR_ARGUMENT,
+               "launch 1 (step) cannot wait for launch 2 (step), which is not before it");
     ck_status(griddep_chain_depend(chain, 1, 1, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_uint_eq(griddep_chain_length(chain), 5);
     griddep_chain_destroy(chain);

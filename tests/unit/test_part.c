@@ -128,20 +128,20 @@ TEST(part, parts_are_refused_by_name)
     griddep_runtime *runtime = NULL;
 
     begin();
-    ck_status(open_part(133, 0, 0, &runtime), GRIDDEP_ERROR_LIMIT);
-    ck_says("a part of 133 multiprocessors; device 0 has fewer");
-    ck_status(open_part(16, 8, 0, &runtime), GRIDDEP_ERROR_LIMIT);
-    ck_says("part 8 of 16 multiprocessors: device 0 splits into 8, from 0");
-    ck_status(open_part(16, 9, GRIDDEP_RUNTIME_REST, &runtime), GRIDDEP_ERROR_LIMIT);
-    ck_says("splits into 8");
-    ck_status(open_part(132, 1, GRIDDEP_RUNTIME_REST, &runtime), GRIDDEP_ERROR_LIMIT);
-    ck_says("splits into 1, from 0, and nothing is left behind them");
-    ck_status(open_part(0, 1, 0, &runtime), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("multiprocessors says how many");
+    ck_refused(open_part(133, 0, 0, &runtime), GRIDDEP_ERROR_LIMIT,
+               "a part of 133 multiprocessors; device 0 has fewer");
+    ck_refused(open_part(16, 8, 0, &runtime), GRIDDEP_ERROR_LIMIT,
+               "part 8 of 16 multiprocessors: device 0 splits into 8, from 0");
+    ck_refused(open_part(16, 9, GRIDDEP_RUNTIME_REST, &runtime), GRIDDEP_ERROR_LIMIT,
+               "splits into 8");
+    ck_refused(open_part(132, 1, GRIDDEP_RUNTIME_REST, &runtime), GRIDDEP_ERROR_LIMIT,
+               "splits into 1, from 0, and nothing is left behind them");
+    ck_refused(open_part(0, 1, 0, &runtime), GRIDDEP_ERROR_ARGUMENT,
+               "multiprocessors says how many");
     ck_status(open_part(16, 0, GRIDDEP_RUNTIME_REST, &runtime), GRIDDEP_ERROR_ARGUMENT);
     fake_driver_set_version(12030);
-    ck_status(open_part(16, 0, 0, &runtime), GRIDDEP_ERROR_DRIVER_TOO_OLD);
-    ck_says("(driver API 12.4), which fake (API 12.3) lacks");
+    ck_refused(open_part(16, 0, 0, &runtime), GRIDDEP_ERROR_DRIVER_TOO_OLD,
+               "(driver API 12.4), which fake (API 12.3) lacks");
     ck_assert_ptr_null(runtime);
 }
 
@@ -287,8 +287,8 @@ TEST(part, sharing_is_refused_by_name)
     begin();
     ck_good(open_device(0, &runtime));
     ck_good(griddep_module_load(runtime, ptx, strlen(ptx), NULL, &module, &error));
-    ck_status(griddep_module_share(module, runtime, &shared, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("was loaded without GRIDDEP_MODULE_LIBRARY");
+    ck_refused(griddep_module_share(module, runtime, &shared, &error), GRIDDEP_ERROR_ARGUMENT,
+               "was loaded without GRIDDEP_MODULE_LIBRARY");
     ck_status(griddep_module_share(NULL, runtime, &shared, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_module_share(module, NULL, &shared, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_module_share(module, runtime, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -326,8 +326,8 @@ TEST(part, sharing_may_fail_at_each_step)
     }
     griddep_module_unload(shared);
     fake_driver_fail("cuLibraryGetModule", 1, GD_CUDA_ERROR_NO_BINARY_FOR_GPU);
-    ck_status(griddep_module_share(module, part, &shared, &error), GRIDDEP_ERROR_IMAGE);
-    ck_says("counter.ptx in the context of another runtime");
+    ck_refused(griddep_module_share(module, part, &shared, &error), GRIDDEP_ERROR_IMAGE,
+               "counter.ptx in the context of another runtime");
     griddep_module_unload(module);
     fake_driver_fail("cuLibraryLoadData", 1, GD_CUDA_ERROR_OUT_OF_MEMORY);
     ck_status(load_library(runtime, &module), GRIDDEP_ERROR_DEVICE_MEMORY);
@@ -362,9 +362,8 @@ TEST(part, variables_are_found_by_name)
     ck_assert_uint_eq(*(volatile uint32_t *)memory, 41);
     ck_good(griddep_module_get_global(module, "counter", &address, &bytes, &error));
     ck_assert_uint_eq(address, (uint64_t)(uintptr_t)memory);
-    ck_status(griddep_module_get_managed(module, "plain", &memory, &bytes, &error),
-              GRIDDEP_ERROR_NOT_FOUND);
-    ck_says("\"plain\" of ");
+    ck_refused(griddep_module_get_managed(module, "plain", &memory, &bytes, &error),
+               GRIDDEP_ERROR_NOT_FOUND, "\"plain\" of ");
     ck_says("is not managed");
     ck_status(griddep_module_get_managed(module, "fixed", &memory, &bytes, &error),
               GRIDDEP_ERROR_NOT_FOUND);

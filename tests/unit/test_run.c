@@ -229,8 +229,7 @@ TEST(opening, runtime_refuses_bad_options)
     options = (griddep_runtime_options){.size = sizeof options, .log_level = 9};
     ck_status(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT);
     options.log_level = GRIDDEP_LOG_DEBUG; /* it would be handed to nobody */
-    ck_status(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("log is NULL");
+    ck_refused(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT, "log is NULL");
     ck_assert_ptr_eq(opened, (griddep_runtime *)&error); /* outputs are written on success only */
 
     struct {
@@ -276,8 +275,8 @@ TEST(opening, runtime_takes_the_device_that_is_named)
             continue;
         options.context = current; /* a context has its device */
         if (cases[i].device || cases[i].flags) {
-            ck_status(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT);
-            ck_says("a context and a device are given");
+            ck_refused(open_with(&options, &opened), GRIDDEP_ERROR_ARGUMENT,
+                       "a context and a device are given");
         } else {
             ck_status(open_with(&options, &opened), GRIDDEP_OK);
             griddep_runtime_close(opened);
@@ -312,17 +311,15 @@ TEST(opening, runtime_names_what_is_missing)
     griddep_runtime_options options = {.size = sizeof options,
                                        .driver = "/nonexistent/libcuda.so.1"};
 
-    ck_status(griddep_runtime_open(&options, &opened, &error), GRIDDEP_ERROR_NO_DRIVER);
-    ck_says("/nonexistent/libcuda.so.1");
+    ck_refused(griddep_runtime_open(&options, &opened, &error), GRIDDEP_ERROR_NO_DRIVER,
+               "/nonexistent/libcuda.so.1");
     options.driver = "amd";
-    ck_status(griddep_runtime_open(&options, &opened, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("\"amd\"");
+    ck_refused(griddep_runtime_open(&options, &opened, &error), GRIDDEP_ERROR_ARGUMENT, "\"amd\"");
     setenv("GRIDDEP_DRIVER", "whatever", 1);
-    ck_status(griddep_runtime_open(NULL, &opened, &error), GRIDDEP_ERROR_ENVIRONMENT);
-    ck_says("GRIDDEP_DRIVER");
+    ck_refused(griddep_runtime_open(NULL, &opened, &error), GRIDDEP_ERROR_ENVIRONMENT,
+               "GRIDDEP_DRIVER");
     fake_driver_set_device_count(0);
-    ck_status(open_with(NULL, &opened), GRIDDEP_ERROR_NO_DRIVER);
-    ck_says("no device");
+    ck_refused(open_with(NULL, &opened), GRIDDEP_ERROR_NO_DRIVER, "no device");
 }
 
 TEST(opening, runtime_on_an_old_driver)
@@ -330,8 +327,7 @@ TEST(opening, runtime_on_an_old_driver)
     griddep_runtime *opened = NULL;
 
     fake_driver_hide("cuLaunchKernelEx");
-    ck_status(open_with(NULL, &opened), GRIDDEP_ERROR_DRIVER_TOO_OLD);
-    ck_says("cuLaunchKernelEx");
+    ck_refused(open_with(NULL, &opened), GRIDDEP_ERROR_DRIVER_TOO_OLD, "cuLaunchKernelEx");
     fake_driver_reset();
     fake_driver_set_version(12000);
     ck_status(open_with(NULL, &opened), GRIDDEP_OK);
@@ -463,8 +459,8 @@ TEST(open, module_lists_its_kernels)
     ck_status(griddep_kernel_get_parameter(kernel, 2, &parameter, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_ptr_eq(kernel, kernel_of(module, "plain"));
     ck_status(griddep_module_get_kernel(module, 3, &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
-    ck_status(griddep_module_find_kernel(module, "ad", &kernel, &error), GRIDDEP_ERROR_NOT_FOUND);
-    ck_says("it has add, plain, sometimes");
+    ck_refused(griddep_module_find_kernel(module, "ad", &kernel, &error), GRIDDEP_ERROR_NOT_FOUND,
+               "it has add, plain, sometimes");
     ck_status(griddep_module_find_kernel(module, NULL, &kernel, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_module_unload(module);
 }
@@ -612,9 +608,8 @@ TEST(open, module_refuses_bad_arguments)
     options = (griddep_module_options){.size = sizeof options, .compile_option_count = 1};
     ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_module_load_file(runtime, "/nonexistent.ptx", NULL, &module, &error),
-              GRIDDEP_ERROR_FILE);
-    ck_says("/nonexistent.ptx");
+    ck_refused(griddep_module_load_file(runtime, "/nonexistent.ptx", NULL, &module, &error),
+               GRIDDEP_ERROR_FILE, "/nonexistent.ptx");
     ck_status(griddep_module_load_file(runtime, "/tmp", NULL, &module, &error), GRIDDEP_ERROR_FILE);
     ck_status(griddep_module_load_shelf(runtime, "no_such", NULL, &module, &error),
               GRIDDEP_ERROR_NOT_FOUND);
@@ -630,8 +625,7 @@ TEST(open, module_is_named_after_what_it_is)
     ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
     ck_assert_str_eq(info.name, "PTX");
     info.size = 70000;
-    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_ERROR_STRUCT);
-    ck_says("cannot be");
+    ck_refused(griddep_module_get_info(module, &info, &error), GRIDDEP_ERROR_STRUCT, "cannot be");
     griddep_module_unload(module);
     /* A name that is cut to fit is cut between characters. */
     static const char text[] =
@@ -704,9 +698,8 @@ TEST(open, module_hands_its_options_to_the_driver)
     static const int32_t illegal[] = {-2, 5, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < sizeof illegal / sizeof *illegal; i++) {
         const griddep_module_options options = {.size = sizeof options, .optimization = illegal[i]};
-        ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error),
-                  GRIDDEP_ERROR_ARGUMENT);
-        ck_says("it may be -1 to 4");
+        ck_refused(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error),
+                   GRIDDEP_ERROR_ARGUMENT, "it may be -1 to 4");
     }
     const griddep_module_options unknown = {.size = sizeof unknown,
                                             .flags = 2 * GRIDDEP_MODULE_PCH};
@@ -815,9 +808,8 @@ TEST(open, source_errors_have_their_line)
     ck_says("undeclared");
     options.compile_options = extra;
     options.compile_option_count = 1;
-    ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
-              GRIDDEP_ERROR_COMPILE);
-    ck_says("no-such-option");
+    ck_refused(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
+               GRIDDEP_ERROR_COMPILE, "no-such-option");
     ck_status(griddep_module_compile(runtime, "a\0b", 3, NULL, &module, &error),
               GRIDDEP_ERROR_ARGUMENT);
 }
@@ -875,9 +867,8 @@ TEST(open, nvrtc_that_is_missing_is_named)
     griddep_module *module = NULL;
 
     ck_status(open_with(&options, &opened), GRIDDEP_OK);
-    ck_status(griddep_module_compile(opened, "int x;", 6, NULL, &module, &error),
-              GRIDDEP_ERROR_NO_NVRTC);
-    ck_says("/nonexistent/libnvrtc.so");
+    ck_refused(griddep_module_compile(opened, "int x;", 6, NULL, &module, &error),
+               GRIDDEP_ERROR_NO_NVRTC, "/nonexistent/libnvrtc.so");
     griddep_module_unload(load(opened, ptx)); /* PTX does not need it */
     griddep_runtime_close(opened);
 }
@@ -899,9 +890,8 @@ TEST(open, shelf_variant_follows_the_device)
     ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
     ck_assert_str_eq(info.name, "elementwise/vector_add.sm_80.ptx");
     griddep_module_unload(module);
-    ck_status(griddep_module_load_shelf(older, "matvec_bf16", NULL, &module, &error),
-              GRIDDEP_ERROR_UNSUPPORTED);
-    ck_says("sm_90");
+    ck_refused(griddep_module_load_shelf(older, "matvec_bf16", NULL, &module, &error),
+               GRIDDEP_ERROR_UNSUPPORTED, "sm_90");
     griddep_runtime_close(older);
 }
 
@@ -919,8 +909,8 @@ TEST(open, shelf_variant_of_one_capability)
     ck_status(griddep_shelf_find("gemm_bf16", 120, &info, &error), GRIDDEP_OK);
     ck_assert_str_eq(info.file, "linear/gemm_bf16.sm_90.ptx");
     ck_assert_ptr_nonnull(strstr(info.text, "\n.target sm_90\n"));
-    ck_status(griddep_shelf_find("gemm_bf16", 80, &info, &error), GRIDDEP_ERROR_UNSUPPORTED);
-    ck_says("kernel gemm_bf16 needs sm_90 or newer; the device is sm_80");
+    ck_refused(griddep_shelf_find("gemm_bf16", 80, &info, &error), GRIDDEP_ERROR_UNSUPPORTED,
+               "kernel gemm_bf16 needs sm_90 or newer; the device is sm_80");
     fake_driver_set_capability(100);
     ck_status(open_with(&options, &newer), GRIDDEP_OK);
     ck_status(griddep_module_load_shelf(newer, "gemm_bf16", NULL, &module, &error), GRIDDEP_OK);
@@ -988,9 +978,8 @@ TEST(open, cubin_loads_by_itself)
     /* For another chip. */
     fake_driver_set_capability(80);
     griddep_runtime *older = open_stored("");
-    ck_status(griddep_module_load(older, cubin, length, NULL, &module, &error),
-              GRIDDEP_ERROR_IMAGE);
-    ck_says("sm_80");
+    ck_refused(griddep_module_load(older, cubin, length, NULL, &module, &error),
+               GRIDDEP_ERROR_IMAGE, "sm_80");
     griddep_runtime_close(older);
     free(cubin);
 }
@@ -1232,9 +1221,8 @@ TEST(open, launch_checks_the_required_block)
     griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {64}};
     griddep_module *module = load(runtime, text);
 
-    ck_status(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error),
-              GRIDDEP_ERROR_LIMIT);
-    ck_says(".reqntid asks for a block of 64 x 2 x 1");
+    ck_refused(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error),
+               GRIDDEP_ERROR_LIMIT, ".reqntid asks for a block of 64 x 2 x 1");
     config.block[1] = 2;
     ck_status(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error), GRIDDEP_OK);
     griddep_module_unload(module);
@@ -1248,11 +1236,11 @@ TEST(open, launch_checks_the_arguments)
     griddep_argument arguments[4];
 
     memcpy(arguments, add_arguments, sizeof arguments);
-    ck_status(griddep_launch(add, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
-    ck_says("takes 4 arguments, 3 are given");
+    ck_refused(griddep_launch(add, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_SIGNATURE,
+               "takes 4 arguments, 3 are given");
     arguments[3].bytes = 8;
-    ck_status(griddep_launch(add, &config, arguments, 4, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
-    ck_says("argument 3 (count) has 8 bytes, the parameter has 4");
+    ck_refused(griddep_launch(add, &config, arguments, 4, NULL, &error), GRIDDEP_ERROR_SIGNATURE,
+               "argument 3 (count) has 8 bytes, the parameter has 4");
     arguments[3].bytes = 4;
     arguments[0].reserved = 1;
     ck_status(griddep_launch(add, &config, arguments, 4, NULL, &error), GRIDDEP_ERROR_STRUCT);
@@ -1280,9 +1268,8 @@ TEST(open, launch_takes_packed_arguments)
     ck_assert_mem_eq(launch.parameters, &packed, 28);
     ck_status(griddep_launch_packed(add, &config, &packed, sizeof packed, NULL, &error),
               GRIDDEP_OK);
-    ck_status(griddep_launch_packed(add, &config, &packed, 24, NULL, &error),
-              GRIDDEP_ERROR_SIGNATURE);
-    ck_says("takes 28 bytes");
+    ck_refused(griddep_launch_packed(add, &config, &packed, 24, NULL, &error),
+               GRIDDEP_ERROR_SIGNATURE, "takes 28 bytes");
     ck_status(griddep_launch_packed(add, &config, NULL, 28, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     griddep_module_unload(module);
 }
@@ -1310,9 +1297,8 @@ TEST(open, launch_takes_many_and_large_arguments)
     ck_assert_mem_eq(launch.parameters, big, 64);
     ck_assert_uint_eq(((const uint32_t *)(const void *)launch.parameters)[115], 100);
     arguments[0].data = NULL;
-    ck_status(griddep_launch(kernel_of(module, "k"), &config, arguments, 101, NULL, &error),
-              GRIDDEP_ERROR_SIGNATURE);
-    ck_says("data is NULL");
+    ck_refused(griddep_launch(kernel_of(module, "k"), &config, arguments, 101, NULL, &error),
+               GRIDDEP_ERROR_SIGNATURE, "data is NULL");
     griddep_module_unload(module);
 }
 
@@ -1345,13 +1331,13 @@ TEST(open, launch_passes_attributes_through)
                                    .value = {1}};
     config.attributes = &six;
     config.attribute_count = 1;
-    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("attribute 6");
+    ck_refused(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT,
+               "attribute 6");
     const griddep_attribute cluster = {.id = GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                                        .value = {1}};
     config.attributes = &cluster;
-    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
-    ck_says("twice");
+    ck_refused(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT,
+               "twice");
     const griddep_attribute reserved = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY, .reserved = 1};
     config.attributes = &reserved;
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STRUCT);
@@ -1390,8 +1376,8 @@ TEST(open, launch_names_a_foreign_stream)
     ck_status(griddep_stream_create(elsewhere, NULL, &stream, &error), GRIDDEP_OK);
     griddep_launch_config config = {
         .size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
-    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STREAM);
-    ck_says("another context");
+    ck_refused(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STREAM,
+               "another context");
     ck_assert_int_ne(error.driver_code, 0);
     config.stream = NULL;
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
@@ -1422,8 +1408,8 @@ TEST(open, fault_is_reported_as_such)
 
     ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error),
               GRIDDEP_OK);
-    ck_status(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_ERROR_FAULT);
-    ck_says("CUDA_ERROR_ILLEGAL_ADDRESS");
+    ck_refused(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_ERROR_FAULT,
+               "CUDA_ERROR_ILLEGAL_ADDRESS");
     ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error),
               GRIDDEP_ERROR_FAULT);
     griddep_module_unload(module);
@@ -1558,17 +1544,16 @@ TEST(open, chain_refuses_what_does_not_fit)
     ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
     ck_status(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH, NULL, &error),
               GRIDDEP_OK); /* nothing to do */
-    ck_status(
+    ck_refused(
         griddep_chain_add(chain, kernel_of(foreign, "add"), &config, add_arguments, 4, &error),
-        GRIDDEP_ERROR_ARGUMENT);
-    ck_says("another runtime");
+        GRIDDEP_ERROR_ARGUMENT, "another runtime");
     ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 3, &error),
               GRIDDEP_ERROR_SIGNATURE);
     ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
     config.stream = stream;
-    ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 4, &error),
-              GRIDDEP_ERROR_ARGUMENT);
-    ck_says("no stream of its own");
+    ck_refused(
+        griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 4, &error),
+        GRIDDEP_ERROR_ARGUMENT, "no stream of its own");
     ck_assert_uint_eq(griddep_chain_length(chain), 0);
     ck_status(griddep_chain_run(chain, 4, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
     ck_status(griddep_chain_run(chain, -1, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
