@@ -26,10 +26,10 @@ enum { FORM_COUNT = sizeof forms / sizeof forms[0], MOST_OPERANDS = 12 };
 
 static uint64_t mix(uint64_t *state)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
 
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return z ^ z >> 31;
 }
 
@@ -53,44 +53,17 @@ static const uint32_t singles[] = {
     0x33800000, 0x33000000, 0x3f7ffffe, 0x00800002, 0x477fe000, 0x477ff000, 0x47800000, 0x38800000,
     0x387fe000, 0x33000001, 0x43e00000, 0x43e80000, 0x47600000, 0x3f804000, 0x3f808000, 0x3f801000,
     0x7f7f8000, 0x437f0000, 0x42fe0000, 0xc3000000, 0x00400000, 0x3effffff, 0x4b000001, 0xcb7fffff};
-static const uint64_t doubles[] = {UINT64_C(0),
-                                   UINT64_C(1) << 63,
-                                   UINT64_C(1),
-                                   UINT64_C(0x000fffffffffffff),
-                                   UINT64_C(0x0010000000000000),
-                                   UINT64_C(0x3ff0000000000000),
-                                   UINT64_C(0xbff0000000000000),
-                                   UINT64_C(0x3ff0000000000001),
-                                   UINT64_C(0x3fefffffffffffff),
-                                   UINT64_C(0x7fefffffffffffff),
-                                   UINT64_C(0xffefffffffffffff),
-                                   UINT64_C(0x7ff0000000000000),
-                                   UINT64_C(0xfff0000000000000),
-                                   UINT64_C(0x7ff8000000000000),
-                                   UINT64_C(0xfff8000000000000),
-                                   UINT64_C(0x7fffffffffffffff),
-                                   UINT64_C(0x7ff0000000000001),
-                                   UINT64_C(0xfff4000123456789),
-                                   UINT64_C(0x41e0000000000000),
-                                   UINT64_C(0xc1e0000000000000),
-                                   UINT64_C(0x41efffffffe00000),
-                                   UINT64_C(0x43e0000000000000),
-                                   UINT64_C(0xc3e0000000000000),
-                                   UINT64_C(0x43f0000000000000),
-                                   UINT64_C(0x3fe0000000000000),
-                                   UINT64_C(0x4004000000000000),
-                                   UINT64_C(0x36a0000000000000),
-                                   UINT64_C(0x3690000000000000),
-                                   UINT64_C(0x380fffffffffffff),
-                                   UINT64_C(0x47efffffe0000000),
-                                   UINT64_C(0x47effffff0000000),
-                                   UINT64_C(0x3ff0000010000000),
-                                   UINT64_C(0x3ff0000030000000),
-                                   UINT64_C(0x3e70000000000000),
-                                   UINT64_C(0x40effc0000000000),
-                                   UINT64_C(0x40effe0000000000),
-                                   UINT64_C(0x3ca0000000000000),
-                                   UINT64_C(0x0008000000000000)};
+static const uint64_t doubles[] = {
+    UINT64_C(0),        UINT64_C(1) << 63,  UINT64_C(1),        0x000fffffffffffff,
+    0x0010000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x3ff0000000000001,
+    0x3fefffffffffffff, 0x7fefffffffffffff, 0xffefffffffffffff, 0x7ff0000000000000,
+    0xfff0000000000000, 0x7ff8000000000000, 0xfff8000000000000, 0x7fffffffffffffff,
+    0x7ff0000000000001, 0xfff4000123456789, 0x41e0000000000000, 0xc1e0000000000000,
+    0x41efffffffe00000, 0x43e0000000000000, 0xc3e0000000000000, 0x43f0000000000000,
+    0x3fe0000000000000, 0x4004000000000000, 0x36a0000000000000, 0x3690000000000000,
+    0x380fffffffffffff, 0x47efffffe0000000, 0x47effffff0000000, 0x3ff0000010000000,
+    0x3ff0000030000000, 0x3e70000000000000, 0x40effc0000000000, 0x40effe0000000000,
+    0x3ca0000000000000, 0x0008000000000000};
 static const uint16_t halves[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400,
                                   0x3c00, 0xbc00, 0x3c01, 0x3bff, 0x7bff, 0xfbff, 0x7c00, 0xfc00,
                                   0x7e00, 0xfe00, 0x7fff, 0x7c01, 0x3800, 0x4100, 0x7800, 0x5bff,
@@ -114,13 +87,13 @@ static const uint64_t integers[] = {0,
                                     0x7fffffff,
                                     0x80000000,
                                     0xffffffff,
-                                    UINT64_C(0x100000000),
-                                    UINT64_C(0x7fffffffffffffff),
+                                    0x100000000,
+                                    0x7fffffffffffffff,
                                     UINT64_C(1) << 63,
                                     UINT64_MAX,
                                     UINT64_MAX - 1,
-                                    UINT64_C(0xaaaaaaaaaaaaaaaa),
-                                    UINT64_C(0x8000800080008000)};
+                                    0xaaaaaaaaaaaaaaaa,
+                                    0x8000800080008000};
 
 static uint16_t random_half(uint64_t *state, bool bfloat)
 {
@@ -203,7 +176,7 @@ uint32_t diff_hint_bytes(char hint)
 
 void diff_program_inputs(const diff_program *program, uint64_t *inputs)
 {
-    uint64_t state = program->seed ^ UINT64_C(0x6a09e667f3bcc908);
+    uint64_t state = program->seed ^ 0x6a09e667f3bcc908;
 
     for (uint32_t i = 0; i < program->threads * DIFF_INPUTS; i++)
         inputs[i] = random_bits(&state, input_hints[i % DIFF_INPUTS]);
@@ -905,8 +878,8 @@ static void prologue(diff_program *program)
 
 static void start(diff_program *program, uint64_t seed, diff_variant variant)
 {
-    *program = (diff_program){
-        .seed = seed, .random = seed ^ UINT64_C(0xbb67ae8584caa73b), .variant = variant};
+    *program =
+        (diff_program){.seed = seed, .random = seed ^ 0xbb67ae8584caa73b, .variant = variant};
     program->mask = DIFF_NONE;
     program->threads = diff_chance(program, 75) ? 64 : 128;
     program->sparse = diff_chance(program, 20);

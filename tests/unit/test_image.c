@@ -546,55 +546,54 @@ TEST(loading, memory_may_end_at_each_allocation)
 /* Instructions as ptxas writes them; what is for scheduling may be anything. */
 #define PLAIN(low)                                                                                 \
     {                                                                                              \
-        (low), UINT64_C(0x000fea0003800000)                                                        \
+        (low), 0x000fea0003800000                                                                  \
     }
 #define WAIT                                                                                       \
     {                                                                                              \
-        0x782e, UINT64_C(0x000fe20000000000)                                                       \
+        0x782e, 0x000fe20000000000                                                                 \
     }
 #define TRIGGER                                                                                    \
     {                                                                                              \
-        0x782d, UINT64_C(0x000fe20000000000)                                                       \
+        0x782d, 0x000fe20000000000                                                                 \
     }
 #define EXIT PLAIN(0x794d)
 #define BRANCH(words) PLAIN(0x7947 | (uint64_t)(words) << 16)
 #define BRANCH_IF(words) PLAIN(0x0947 | (uint64_t)(words) << 16)
 #define BACK(words)                                                                                \
     {                                                                                              \
-        0x7947 | (256 - (words)) << 16 | UINT64_C(0xfffffffc00000000),                             \
-            UINT64_C(0x000fea000383ffff)                                                           \
+        0x7947 | (256 - (words)) << 16 | 0xfffffffc00000000, 0x000fea000383ffff                    \
     }
 #define MOVE                                                                                       \
     {                                                                                              \
-        0x7918, UINT64_C(0x000fc00000000000)                                                       \
+        0x7918, 0x000fc00000000000                                                                 \
     }
 #define BSSY(bytes) PLAIN(0x7945 | (uint64_t)(bytes) << 32)
 #define BSYNC PLAIN(0x7941)
 /* By a multiple of 16 bytes below 1024. */
 #define CALL(bytes)                                                                                \
     {                                                                                              \
-        0x7944 | (uint64_t)(bytes) / 4 << 16, UINT64_C(0x000fea0003c00000)                         \
+        0x7944 | (uint64_t)(bytes) / 4 << 16, 0x000fea0003c00000                                   \
     }
 #define RETURN PLAIN(0x7950)
 /* R0 by S2R, P0 or P1 by a comparison of R0 with a number. */
 #define SPECIAL(number)                                                                            \
     {                                                                                              \
-        0x7919, UINT64_C(0x000e220000000000) | (uint64_t)(number) << 8                             \
+        0x7919, 0x000e220000000000 | (uint64_t)(number) << 8                                       \
     }
 #define THREAD_NUMBER SPECIAL(0x21)
 #define BLOCK_NUMBER SPECIAL(0x25)
 #define CLOCK SPECIAL(0x50)
 #define CONSTANT                                                                                   \
     {                                                                                              \
-        0xff007b82, UINT64_C(0x000e240000000800)                                                   \
+        0xff007b82, 0x000e240000000800                                                             \
     }
 #define COMPARE(predicate)                                                                         \
     {                                                                                              \
-        UINT64_C(0x50000780c), UINT64_C(0x000fe20003f06270) | (uint64_t)(predicate) << 17          \
+        0x50000780c, 0x000fe20003f06270 | (uint64_t)(predicate) << 17                              \
     }
 #define EXIT_IF(predicate)                                                                         \
     {                                                                                              \
-        0x094d | (predicate) << 12, UINT64_C(0x000fea0003800000)                                   \
+        0x094d | (predicate) << 12, 0x000fea0003800000                                             \
     }
 
 enum {
@@ -616,18 +615,17 @@ static const struct {
     {{MOVE, EXIT}, MACHINE},
     {{TRIGGER, WAIT, EXIT}, ALWAYS | TRIGGERS},
     {{WAIT, TRIGGER, EXIT}, ALWAYS | TRIGGERS},
-    {{{0x082e, UINT64_C(0x000fe20000000000)}, EXIT}, WAITS}, /* under a predicate */
-    {{{0x782e, UINT64_C(0x000fe20000000001)}, EXIT}, WAITS}, /* not quite a wait */
-    {{{0x1782e, UINT64_C(0x000fe20000000000)}, EXIT}, WAITS},
-    {{PLAIN(0x094d), WAIT, EXIT}, WAITS},                          /* some threads leave */
-    {{{0x794d, UINT64_C(0x000fea0000800000)}, WAIT, EXIT}, WAITS}, /* by the second one */
-    {{BRANCH_IF(4), WAIT, EXIT}, WAITS},                           /* past the wait */
-    {{BRANCH_IF(8), WAIT, EXIT, WAIT, EXIT}, ALWAYS},              /* on both sides */
-    {{BRANCH(4), EXIT, WAIT, EXIT}, ALWAYS},                       /* what is never reached */
-    {{{0x47947, UINT64_C(0x000fea0002800000)}, EXIT, WAIT, EXIT},
-     WAITS}, /* conditional all the same */
-    {{{0x47547, UINT64_C(0x000fea000b800000)}, EXIT, WAIT, EXIT}, WAITS}, /* by a uniform one */
-    {{MOVE, WAIT, BACK(12)}, ALWAYS},                                     /* has no end */
+    {{{0x082e, 0x000fe20000000000}, EXIT}, WAITS}, /* under a predicate */
+    {{{0x782e, 0x000fe20000000001}, EXIT}, WAITS}, /* not quite a wait */
+    {{{0x1782e, 0x000fe20000000000}, EXIT}, WAITS},
+    {{PLAIN(0x094d), WAIT, EXIT}, WAITS},                       /* some threads leave */
+    {{{0x794d, 0x000fea0000800000}, WAIT, EXIT}, WAITS},        /* by the second one */
+    {{BRANCH_IF(4), WAIT, EXIT}, WAITS},                        /* past the wait */
+    {{BRANCH_IF(8), WAIT, EXIT, WAIT, EXIT}, ALWAYS},           /* on both sides */
+    {{BRANCH(4), EXIT, WAIT, EXIT}, ALWAYS},                    /* what is never reached */
+    {{{0x47947, 0x000fea0002800000}, EXIT, WAIT, EXIT}, WAITS}, /* conditional all the same */
+    {{{0x47547, 0x000fea000b800000}, EXIT, WAIT, EXIT}, WAITS}, /* by a uniform one */
+    {{MOVE, WAIT, BACK(12)}, ALWAYS},                           /* has no end */
     {{MOVE, BACK(8)}, MACHINE},
     {{PLAIN(0x7947 | UINT64_C(1) << 34), WAIT, EXIT}, WAITS | OPEN}, /* out of the kernel */
     {{BRANCH(2), WAIT, EXIT}, WAITS | OPEN},                         /* into an instruction */
@@ -655,7 +653,7 @@ static const struct {
     {{BSSY(48), BRANCH_IF(4), MOVE, BSYNC, WAIT, EXIT}, ALWAYS},
     {{BSSY(64), BRANCH_IF(4), MOVE, BSYNC, WAIT, EXIT}, WAITS}, /* meets behind the wait */
     {{BSSY(4096), MOVE, BSYNC, WAIT, EXIT}, WAITS | OPEN},
-    {{{0x87348, UINT64_C(0x001fea0003c00000)}, WAIT, EXIT, WAIT, EXIT}, ALWAYS},
+    {{{0x87348, 0x001fea0003c00000}, WAIT, EXIT, WAIT, EXIT}, ALWAYS},
     {{PLAIN(0x795c), WAIT, EXIT}, ALWAYS},                               /* a trap ends the grid */
     {{PLAIN(0x7981), WAIT, EXIT}, ALWAYS | TOUCHES},                     /* LDG */
     {{PLAIN(0x7980), WAIT, EXIT}, ALWAYS | TOUCHES},                     /* LD, of any memory */
@@ -841,10 +839,10 @@ TEST(machine, many_branches_are_followed)
     for (uint64_t i = 0; i < 2 * MANY + 3; i++) {
         const uint64_t words = 4 * (i < MANY ? MANY + 1 : 0); /* to its partner, or the next one */
         code[i][0] = (i < MANY ? 0x0947u : 0x7947u) | (words & 0xff) << 16 | words >> 8 << 34;
-        code[i][1] = UINT64_C(0x000fea0003800000);
+        code[i][1] = 0x000fea0003800000;
     }
     code[MANY][0] = 0x782e;
-    code[MANY][1] = UINT64_C(0x000fe20000000000);
+    code[MANY][1] = 0x000fe20000000000;
     code[2 * MANY + 2][0] = 0x794d;
     gd_text cubin = make_cubin((const uint64_t(*)[2])code, 2 * MANY + 3, 0x6005a04, ET_EXEC);
     ck_assert_uint_eq(traits_of_cubin(&cubin), WAITS);
