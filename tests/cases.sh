@@ -45,14 +45,18 @@ all_rounds() { [ "${GRIDDEP_SLOW_TESTS-}" = 1 ] && [ "${SANITIZED-}" != 1 ]; }
 golden_texts() {
     golden=${srcdir:-.}/tests/golden/check
     cp "$golden"/*.ptx "$1"
-    for changes in "$golden"/*.changes; do
-        name=$(basename "$changes" _quiet.changes)
+    for changes in "$golden"/*_fires.changes "$golden"/*_quiet.changes; do
+        name=$(basename "$changes" .changes)
+        case $name in
+        *_quiet) base=${name%_quiet}_fires ;;
+        *) base=${name%%_*}_fires ;;
+        esac
         awk 'NR == FNR { at = $0 + 0; text = substr($0, length(at) + 3) }
 NR == FNR && substr($0, length(at) + 1, 1) == "-" { gone[at]; next }
 NR == FNR { added[at] = added[at] text "\n"; next }
 { printf "%s", added[FNR] }
 !(FNR in gone)
-END { printf "%s", added[FNR + 1] }' "$changes" "$golden/${name}_fires.ptx" >"$1/${name}_quiet.ptx"
+END { printf "%s", added[FNR + 1] }' "$changes" "$1/$base.ptx" >"$1/$name.ptx"
     done
 }
 

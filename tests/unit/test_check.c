@@ -2,9 +2,9 @@
  *
  * tests/golden/check/NAME.ptx is checked; its findings, one a line as code:line:column:severity,
  * must be NAME.expect, and in full NAME.text where there is such a file. A name GDnnn..._fires must
- * have that finding, GDnnn..._quiet must not; NAME_quiet.changes has the differences of the second
- * to NAME_fires.ptx. GRIDDEP_UPDATE_GOLDEN=1 writes the expectations anew; read the difference
- * before you commit it. */
+ * have that finding, GDnnn..._quiet must not. NAME_quiet.changes has the differences to the text
+ * NAME_fires, GDnnn_..._fires.changes those to GDnnn_fires.ptx. GRIDDEP_UPDATE_GOLDEN=1 writes the
+ * expectations anew; read the difference before you commit it. */
 #include <check.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -84,16 +84,6 @@ static bool ends_with(const char *name, const char *end)
     return length >= tail && !strcmp(name + length - tail, end);
 }
 
-static char *read_golden(const char *name)
-{
-    char path[4096], *text;
-    size_t bytes;
-
-    snprintf(path, sizeof path, "%s/%s", GOLDEN, name);
-    ck_assert_msg(gd_file_read(path, &text, &bytes, &error) == GRIDDEP_OK, "%s", error.text);
-    return text;
-}
-
 /* "12- " and line 12, which goes, or "12+ " and a line that stands before line 12. */
 static void apply_changes(gd_text *out, const char *text, const char *changes)
 {
@@ -119,27 +109,25 @@ static void apply_changes(gd_text *out, const char *text, const char *changes)
 
 typedef void use_golden(const char *path, const char *name, const char *text, size_t bytes);
 
-/* NAME.ptx, or NAME.changes and the text that fires. */
-static void with_golden(use_golden *use, const char *file)
+/* NAME.ptx, or what NAME.changes makes of another text. */
+static char *read_golden(const char *name)
 {
-    const bool changed = ends_with(file, "_quiet.changes");
-    const int length = (int)(strlen(file) - strlen(changed ? "_quiet.changes" : ".ptx"));
-    char path[4096], name[256], fires[256], *text = read_golden(file);
-    gd_text quiet = {0};
+    const int length = (int)strlen(name);
+    char path[4096], base[256], *text;
+    size_t bytes;
+    gd_text changed = {0};
 
-    snprintf(name, sizeof name, "%.*s%s", length, file, changed ? "_quiet.ptx" : ".ptx");
-    snprintf(path, sizeof path, "%s/%s", GOLDEN, name);
-    if (changed) {
-        snprintf(fires, sizeof fires, "%.*s_fires.ptx", length, file);
-        char *before = read_golden(fires);
-        apply_changes(&quiet, before, text);
-        free(before);
-        use(path, name, gd_text_get(&quiet), quiet.bytes);
-    } else {
-        use(path, name, text, strlen(text));
-    }
-    gd_text_free(&quiet);
+    snprintf(path, sizeof path, "%s/%s.ptx", GOLDEN, name);
+    if (gd_file_read(path, &text, &bytes, NULL) == GRIDDEP_OK)
+        return text;
+    snprintf(path, sizeof path, "%s/%s.changes", GOLDEN, name);
+    ck_assert_msg(gd_file_read(path, &text, &bytes, &error) == GRIDDEP_OK, "%s", error.text);
+    snprintf(base, sizeof base, "%.*s_fires", ends_with(name, "_quiet") ? length - 6 : 5, name);
+    char *before = read_golden(base);
+    apply_changes(&changed, before, text);
+    free(before);
     free(text);
+    return changed.data;
 }
 
 static void each_golden(use_golden *use)
@@ -149,9 +137,15 @@ static void each_golden(use_golden *use)
 
     ck_assert_msg(folder != NULL, "%s cannot be read", GOLDEN);
     for (struct dirent *item; (item = readdir(folder)) != NULL;) {
-        if (!ends_with(item->d_name, ".ptx") && !ends_with(item->d_name, ".changes"))
+        char *dot = strrchr(item->d_name, '.'), path[4096];
+        if (strcmp(dot, ".ptx") != 0 && strcmp(dot, ".changes") != 0)
             continue;
-        with_golden(use, item->d_name);
+        *dot = 0;
+        char *text = read_golden(item->d_name);
+        const int start = snprintf(path, sizeof path, "%s/", GOLDEN);
+        snprintf(path + start, sizeof path - (size_t)start, "%s.ptx", item->d_name);
+        use(path, path + start, text, strlen(text));
+        free(text);
         count++;
     }
     closedir(folder);
