@@ -196,7 +196,7 @@ static const layer_form layer_forms[] = {
     {"linear_bf16", "bf16", "bf16", false, false}, {"linear_f16", "f16", "f16", false, false},
     {"linear_fp8", "e4m3", "bf16", true, false},   {"skinny_bf16", "bf16", "bf16", false, true},
     {"skinny_f16", "f16", "f16", false, true},     {"skinny_fp8", "e4m3", "bf16", true, true},
-    {"linear_int4", "u8", "bf16", false, true},
+    {"linear_int4", "u8", "bf16", false, true},    {"linear_fp8_block", "u8", "bf16", false, true},
 };
 
 typedef struct layer_size {
@@ -236,40 +236,64 @@ static void *random_scales(uint64_t count)
     return scales;
 }
 
-/* Tiles of 4 bits, their values about as large as the others' of that deviation. */
-static void *random_tiles(uint64_t rows, uint64_t columns, double deviation)
+static void random_bytes(unsigned char *bytes, uint64_t count)
 {
-    enum { RECORD = 1072, SCALES = 1024, ZEROS = 1056 };
-    uint64_t bytes = rows * columns / 128 * 67;
-    unsigned char *tiles = shelf_array("u8", bytes);
-    for (uint64_t at = 0; at < bytes; at += RECORD) {
-        for (uint64_t i = 0; i < SCALES; i++)
-            tiles[at + i] = (unsigned char)((shelf_random_unit() + 1) * 127.9);
-        for (uint64_t i = 0; i < 16; i++) {
-            double scale = deviation / 8 * (1 + 0.5 * shelf_random_unit());
-            gd_element_store("f16", tiles + at + SCALES, i, scale);
-            tiles[at + ZEROS + i] = (unsigned char)((shelf_random_unit() + 1) * 8.49);
-        }
+    for (uint64_t i = 0; i < count; i++)
+        bytes[i] = (unsigned char)((shelf_random_unit() + 1) * 127.9);
+}
+
+static void random_int4(unsigned char *record, double deviation)
+{
+    enum { SCALES = 1024, ZEROS = 1056 };
+    random_bytes(record, SCALES);
+    for (uint64_t i = 0; i < 16; i++) {
+        double scale = deviation / 8 * (1 + 0.5 * shelf_random_unit());
+        gd_element_store("f16", record + SCALES, i, scale);
+        record[ZEROS + i] = (unsigned char)((shelf_random_unit() + 1) * 8.49);
     }
+}
+
+/* e4m3 of all sizes, in a word's two halves an even column's and an odd one's, without NaN. */
+static void random_fp8_block(unsigned char *record, double deviation)
+{
+    enum { SCALE = 2048 };
+    random_bytes(record, SCALE);
+    for (uint64_t i = 0; i < SCALE; i += 2) {
+        uint32_t half = record[i] | (uint32_t)record[i + 1] << 8;
+        half ^= (half & 0x07f0) == 0x07f0 ? 0x10 : 0;
+        half ^= (half & 0x700f) == 0x700f ? 1 : 0;
+        record[i] = (unsigned char)half;
+    }
+    gd_element_store("f32", record + SCALE, 0, deviation / 128 * (1 + 0.5 * shelf_random_unit()));
+}
+
+/* The values are about as large as the others' of that deviation. */
+static void *random_tiles(const gd_tile_form *form, uint64_t rows, uint64_t columns,
+                          double deviation)
+{
+    const uint64_t bytes = rows * columns / 2048 * form->bytes;
+    unsigned char *tiles = shelf_array("u8", bytes);
+    for (uint64_t at = 0; at < bytes; at += form->bytes)
+        (form->bytes == 1072 ? random_int4 : random_fp8_block)(tiles + at, deviation);
     return tiles;
 }
 
-static bool is_int4(const layer_form *form)
+static const gd_tile_form *tiles_of(const layer_form *form)
 {
-    return strcmp(form->weight, "u8") == 0;
+    return gd_tile_form_of(form->kernel);
 }
 
 static void *random_weights(const layer_form *form, uint64_t rows, uint64_t columns, double scale)
 {
-    return is_int4(form) ? random_tiles(rows, columns, 2 * scale)
-                         : shelf_random_array(form->weight, rows * columns, scale);
+    return tiles_of(form) ? random_tiles(tiles_of(form), rows, columns, 2 * scale)
+                          : shelf_random_array(form->weight, rows * columns, scale);
 }
 
 static double weight_value(const layer_form *form, const void *weight, uint64_t columns,
                            uint64_t row, uint64_t column)
 {
-    return is_int4(form) ? gd_int4_value(weight, columns, row, column)
-                         : gd_element_load(form->weight, weight, row * columns + column);
+    return tiles_of(form) ? gd_tile_value(tiles_of(form), weight, columns, row, column)
+                          : gd_element_load(form->weight, weight, row * columns + column);
 }
 
 static layer layer_create(const shelf_kernel *kernel, layer_size size)
@@ -373,7 +397,8 @@ static void *run_layer(const shelf_kernel *kernel, const layer *it)
 {
     const char *type = it->form->type, *weight = it->form->weight;
     uint64_t rows = it->size.rows, columns = it->size.columns, batch = layer_batch(it);
-    uint64_t elements = is_int4(it->form) ? rows * columns / 128 * 67 : rows * columns;
+    const gd_tile_form *tiles = tiles_of(it->form);
+    uint64_t elements = tiles ? rows * columns / 2048 * tiles->bytes : rows * columns;
     shelf_argument arguments[16];
     uint32_t count = 0;
 #define ARRAY(type_, data_, count_, misalignment_)                                                 \
@@ -554,28 +579,38 @@ static void *run_shapes(const shelf_kernel *kernel, layer *it, const shelf_shape
     return first;
 }
 
-/* The least shared memory of linear_int4. */
-static uint32_t least_int4(uint32_t columns, uint32_t batch)
+/* The least shared memory of kernels that take tiles. */
+static uint32_t least_tiles(const shelf_kernel *kernel, uint32_t columns, uint32_t batch)
 {
-    return 34608 + 2560 * batch + columns / 4 + 2 * columns * batch;
+    return 304 + 32 * tiles_of(form_of(kernel))->bytes + 2560 * batch + columns / 4 +
+           2 * columns * batch;
 }
 
-static void int4_random(const shelf_kernel *kernel)
+/* In the shape, with the least shared memory where it has less. */
+static void check_tiles(const shelf_kernel *kernel, layer_size size)
 {
-    const layer_size sizes[] = {
-        {16, 128, 1, 0, {1, 384, least_int4(128, 1)}},
-        {16, 128, 8, EVERYTHING, {1, 384, least_int4(128, 8)}},
+    const uint32_t least = least_tiles(kernel, size.columns, size.batch);
+    if (size.shape.shared < least)
+        size.shape.shared = least;
+    check_layer(kernel, size);
+}
+
+static void tiles_random(const shelf_kernel *kernel)
+{
+    static const layer_size sizes[] = {
+        {16, 128, 1, 0, {1, 384, 0}},
+        {16, 128, 8, EVERYTHING, {1, 384, 0}},
         {48, 896, 3, NORM | BIAS, {2, 384, 100000}},
         {304, 128, 2, EVERYTHING, {132, 384, UINT32_MAX}},
         {32, 2048, 8, RESIDUAL, {2, 384, 114688}},
         {80, 2176, 5, NORM, {3, 384, 114688}},
-        {64, 1152, 6, UP, {3, 384, least_int4(1152, 6)}},
+        {64, 1152, 6, UP, {3, 384, 0}},
         {128, 2048, 1, EVERYTHING, {3, 384, 114688}},
         {96, 2048, 7, NORM | UP, {2, 384, 114688}},
         {48, 4864, 4, BIAS | RESIDUAL, {2, 384, 114688}},
         {32, 14336, 1, EVERYTHING, {1, 384, UINT32_MAX}},
-        {400, 256, 1, NORM | UP, {2, 384, least_int4(256, 1)}},
-        {32, 8192, 8, NORM, {2, 384, least_int4(8192, 8)}},
+        {400, 256, 1, NORM | UP, {2, 384, 0}},
+        {32, 8192, 8, NORM, {2, 384, 0}},
     };
     static const layer_size large[] = {
         {3072, 2048, 1, NORM, {132, 384, 114688}},
@@ -586,23 +621,24 @@ static void int4_random(const shelf_kernel *kernel)
         {528, 14336, 3, RESIDUAL, {132, 384, UINT32_MAX}},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        check_layer(kernel, sizes[i]);
+        check_tiles(kernel, sizes[i]);
     for (size_t i = 0; shelf_on_gpu && i < sizeof large / sizeof large[0]; i++)
-        check_layer(kernel, large[i]);
+        check_tiles(kernel, large[i]);
 }
 
-static void int4_operands(const shelf_kernel *kernel)
+static void tiles_operands(const shelf_kernel *kernel)
 {
     for (int operands = 0; operands <= EVERYTHING; operands++)
-        check_layer(kernel, (layer_size){32, 1152, 3, operands, {2, 384, 100000}});
+        check_tiles(kernel, (layer_size){32, 1152, 3, operands, {2, 384, 100000}});
 }
 
 /* One result for every grid and amount of shared memory, and a row of x gives alone what it gives
  * beside others. */
-static void int4_shapes(const shelf_kernel *kernel)
+static void tiles_shapes(const shelf_kernel *kernel)
 {
-    static const shelf_shape shapes[] = {
-        {132, 384, UINT32_MAX}, {1, 384, 92000}, {3, 384, 114688}, {600, 384, 95000}};
+    const uint32_t least = least_tiles(kernel, 4224, 5);
+    const shelf_shape shapes[] = {
+        {132, 384, UINT32_MAX}, {1, 384, least}, {3, 384, least + 24000}, {600, 384, least + 5000}};
     layer it = layer_create(kernel, (layer_size){112, 4224, 5, EVERYTHING, shapes[0]});
     void *first = run_shapes(kernel, &it, shapes, sizeof shapes / sizeof shapes[0]);
     it.size.batch = 1;
@@ -614,7 +650,7 @@ static void int4_shapes(const shelf_kernel *kernel)
 }
 
 /* A special element in x, in the norm's weights, in what is added. */
-static void int4_extreme(const shelf_kernel *kernel)
+static void tiles_extreme(const shelf_kernel *kernel)
 {
     static const double specials[] = {-0.0, 0x1p-130, 0x1p109, INFINITY, -INFINITY, NAN};
     const layer_size size = {16, 1152, 3, EVERYTHING & ~UP, {1, 384, 100000}};
@@ -730,10 +766,14 @@ const shelf_case linear_cases[] = {
     {"skinny_fp8", 0, layer_operands},
     {"skinny_fp8", 0, layer_shapes},
     {"skinny_fp8", 0, layer_extreme},
-    {"linear_int4", 0, int4_random},
-    {"linear_int4", 0, int4_operands},
-    {"linear_int4", 0, int4_shapes},
-    {"linear_int4", 0, int4_extreme},
+    {"linear_fp8_block", 0, tiles_random},
+    {"linear_fp8_block", 0, tiles_operands},
+    {"linear_fp8_block", 0, tiles_shapes},
+    {"linear_fp8_block", 0, tiles_extreme},
+    {"linear_int4", 0, tiles_random},
+    {"linear_int4", 0, tiles_operands},
+    {"linear_int4", 0, tiles_shapes},
+    {"linear_int4", 0, tiles_extreme},
     {"matvec_bf16", 0, matvec_random},
     {"matvec_bf16", 0, matvec_shapes},
     {"matvec_bf16", 0, matvec_extreme},
@@ -769,6 +809,14 @@ const shelf_link linear_links[] = {
      .arguments = TWO_ROWS_ARGUMENTS,
      .type = "bf16",
      .constant_count = 1024 * 1024 / 2,
+     .constant_scale = 0.04},
+    {.kernel = "linear_fp8_block",
+     .bytes = 4096,
+     .config = {.grid = {132}, .block = {384}, .shared_bytes = 114688},
+     .count = 11,
+     .arguments = TWO_ROWS_ARGUMENTS,
+     .type = "bf16",
+     .constant_count = 1024 * 1024,
      .constant_scale = 0.04},
     {.kernel = "linear_bf16",
      .bytes = 4096,

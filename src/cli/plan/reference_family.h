@@ -30,7 +30,18 @@ extern const gd_reference gd_reference_norm[];
 extern const gd_reference gd_reference_sampling[];
 extern const gd_reference gd_reference_softmax[];
 
-/* An element of W as linear_int4 takes it: tiles of 16 rows of 4-bit weights. */
-double gd_int4_value(const unsigned char *tiles, uint64_t columns, uint64_t row, uint64_t column);
+/* How a kernel takes W in tiles of 16 rows: each 128 columns of them are a record. */
+typedef struct gd_tile_form {
+    const char *kernel;
+    uint32_t bytes;                                             /* of a record */
+    double (*value)(const unsigned char *, uint32_t, uint32_t); /* of a record's row and column */
+} gd_tile_form;
+
+/* NULL: it takes W otherwise. */
+const gd_tile_form *gd_tile_form_of(const char *kernel);
+
+/* An element of W. */
+double gd_tile_value(const gd_tile_form *form, const unsigned char *tiles, uint64_t columns,
+                     uint64_t row, uint64_t column);
 
 #endif
