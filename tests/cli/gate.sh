@@ -10,7 +10,8 @@ trap 'rm -rf "$work"' EXIT
 . "$source_root/tests/cases.sh"
 unset GRIDDEP_PDL
 export GRIDDEP_STORE=off
-cp "$source_root"/tests/cli/gate/* "$work"
+cp "$source_root"/tests/cli/gate/*.ptx "$work"
+awk -v folder="$work" -f "$source_root/tests/cli/gate/chains.awk" "$source_root/tests/cli/gate/chains.txt" || exit 99
 
 gives_serial_results() {
     for schedule in eager lazy random:1; do
