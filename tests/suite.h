@@ -75,4 +75,16 @@ static inline int run_suite(Suite *suite)
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* The last line of a program, or of a file of the conformance suite. */
+#define MAIN_OF_SUITE(name)                                                                        \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        return run_suite(make_suite(name));                                                        \
+    }
+#define SUITE(function, name)                                                                      \
+    Suite *function##_suite(void)                                                                  \
+    {                                                                                              \
+        return make_suite(name);                                                                   \
+    }
+
 #endif

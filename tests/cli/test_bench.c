@@ -234,7 +234,4 @@ LOOP_TEST(suites, a_suite_tells_what_became_of_its_kernels, 3)
     outcomes[_i].suite->free(results);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("bench"));
-}
+MAIN_OF_SUITE("bench")

@@ -669,7 +669,4 @@ TEST(comparison, other_names_are_no_types)
     }
 }
 
-int main(void)
-{
-    return run_suite(make_suite("plan"));
-}
+MAIN_OF_SUITE("plan")

@@ -629,7 +629,4 @@ LOOP_TEST(arithmetic, approximate_instructions, COUNT_OF(approximations))
     good(cuModuleUnload, (module));
 }
 
-Suite *arithmetic_suite(void)
-{
-    return make_suite("arithmetic");
-}
+SUITE(arithmetic, "arithmetic")

@@ -464,7 +464,4 @@ TEST(capture, external_events)
     good(cuEventDestroy_v2, (event));
 }
 
-Suite *capture_suite(void)
-{
-    return make_suite("capture");
-}
+SUITE(capture, "capture")

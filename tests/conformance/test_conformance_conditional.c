@@ -565,7 +565,4 @@ TEST(executables, updates_with_conditional_nodes)
     good(cuGraphExecDestroy, (executable));
 }
 
-Suite *conditional_suite(void)
-{
-    return make_suite("conditional");
-}
+SUITE(conditional, "conditional")

@@ -365,7 +365,4 @@ LOOP_TEST(copy, matrix_products, COUNT_OF(products))
     check_words(form->instruction, out, expected, COUNT_OF(expected));
 }
 
-Suite *copy_suite(void)
-{
-    return make_suite("copy");
-}
+SUITE(copy, "copy")

@@ -137,7 +137,4 @@ TEST(coverage, every_instruction_has_a_case)
     }
 }
 
-Suite *coverage_suite(void)
-{
-    return make_suite("coverage");
-}
+SUITE(coverage, "coverage")

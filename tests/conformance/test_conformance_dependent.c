@@ -363,7 +363,4 @@ LOOP_TEST(events, events_of_launches_have_no_timing, 3)
     good(cuEventDestroy_v2, (timed));
 }
 
-Suite *dependent_suite(void)
-{
-    return make_suite("dependent launch");
-}
+SUITE(dependent, "dependent launch")

@@ -480,7 +480,4 @@ TEST(contexts, destroyed_contexts_are_refused)
     bad(ERROR_CONTEXT_IS_DESTROYED, cuCtxGetId, (made, &id));
 }
 
-Suite *device_suite(void)
-{
-    return make_suite("device");
-}
+SUITE(device, "device")

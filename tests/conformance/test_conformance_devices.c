@@ -542,7 +542,4 @@ TEST(two_devices, memory_of_two_devices_in_a_row)
         good(cuMemRelease, (memory[i]));
 }
 
-Suite *devices_suite(void)
-{
-    return make_suite("devices");
-}
+SUITE(devices, "devices")

@@ -691,7 +691,4 @@ TEST(executables, destroyed_graphs_are_refused)
     bad(ERROR_INVALID_VALUE, cuGraphDestroyNode, (node));
 }
 
-Suite *graph_suite(void)
-{
-    return make_suite("graph");
-}
+SUITE(graph, "graph")

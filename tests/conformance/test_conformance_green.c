@@ -332,7 +332,4 @@ TEST(parts, events_of_green_contexts)
     good(cuModuleUnload, (module));
 }
 
-Suite *green_suite(void)
-{
-    return make_suite("green");
-}
+SUITE(green, "green")

@@ -760,7 +760,4 @@ LOOP_TEST(ends, traps_end_the_context, 2)
     teardown_driver();
 }
 
-Suite *instruction_suite(void)
-{
-    return make_suite("instruction");
-}
+SUITE(instruction, "instruction")

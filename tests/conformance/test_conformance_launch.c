@@ -450,7 +450,4 @@ TEST(faults, skewed_addresses)
     after_fault(GD_CUDA_ERROR_MISALIGNED_ADDRESS);
 }
 
-Suite *launch_suite(void)
-{
-    return make_suite("launch");
-}
+SUITE(launch, "launch")

@@ -523,7 +523,4 @@ TEST(memory, several_facts_of_pointers)
     release(address);
 }
 
-Suite *memory_suite(void)
-{
-    return make_suite("memory");
-}
+SUITE(memory, "memory")

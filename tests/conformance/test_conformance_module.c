@@ -663,7 +663,4 @@ TEST(libraries, null_handles_of_libraries)
     bad(ERROR_INVALID_VALUE, cuKernelGetParamInfo, (NULL, 0, &bytes, &bytes));
 }
 
-Suite *module_suite(void)
-{
-    return make_suite("module");
-}
+SUITE(module, "module")

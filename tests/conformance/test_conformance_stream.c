@@ -302,7 +302,4 @@ TEST(stream, host_functions_run_unasked)
     sem_destroy(&called);
 }
 
-Suite *stream_suite(void)
-{
-    return make_suite("stream");
-}
+SUITE(stream, "stream")

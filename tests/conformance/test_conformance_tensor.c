@@ -564,7 +564,4 @@ TEST(tensor, products_of_a_warpgroup)
     good(cuModuleUnload, (module));
 }
 
-Suite *tensor_suite(void)
-{
-    return make_suite("tensor");
-}
+SUITE(tensor, "tensor")

@@ -137,7 +137,4 @@ TEST(capture, a_graph_that_runs_leaves_nothing)
     ck_assert_uint_eq(count_objects(GD_OBJECT_MODULE), 0);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("capture"));
-}
+MAIN_OF_SUITE("capture")

@@ -172,7 +172,4 @@ LOOP_TEST(cluster, asynchronous_stores_need_a_cluster, COUNT(async_stores))
     }
 }
 
-int main(void)
-{
-    return run_suite(make_suite("cluster"));
-}
+MAIN_OF_SUITE("cluster")

@@ -849,7 +849,4 @@ TEST(devices, library_on_two_devices)
     }
 }
 
-int main(void)
-{
-    return run_suite(make_suite("devices"));
-}
+MAIN_OF_SUITE("devices")

@@ -1751,7 +1751,4 @@ LOOP_TEST(loops, chains_give_the_same_in_every_mode, 4)
     griddep_runtime_close(runtime);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("emulated driver"));
-}
+MAIN_OF_SUITE("emulated driver")

@@ -157,7 +157,4 @@ TEST(executed, refused_instructions_are_those_of_the_list)
     free(frame);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("executed"));
-}
+MAIN_OF_SUITE("executed")

@@ -327,7 +327,4 @@ LOOP_TEST(exhaustion, every_allocation_may_fail, 3)
     ck_assert_int_lt(fail, MOST);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("exhaustion"));
-}
+MAIN_OF_SUITE("exhaustion")

@@ -949,7 +949,4 @@ TEST(findings, a_loop_of_races_is_one_finding)
     end();
 }
 
-int main(void)
-{
-    return run_suite(make_suite("findings"));
-}
+MAIN_OF_SUITE("findings")

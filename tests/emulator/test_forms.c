@@ -564,7 +564,4 @@ TEST(forms, refusals_are_documented)
     ck_assert_msg(same, "the lists of %s are not those of the code: GRIDDEP_UPDATE_GOLDEN=1", PAGE);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("forms"));
-}
+MAIN_OF_SUITE("forms")

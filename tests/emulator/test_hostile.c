@@ -378,7 +378,4 @@ LOOP_TEST(calls, calls, SEEDS)
     ck_assert_uint_gt(good, CALLS / 10); /* else nothing would be tried */
 }
 
-int main(void)
-{
-    return run_suite(make_suite("hostile"));
-}
+MAIN_OF_SUITE("hostile")

@@ -1065,7 +1065,4 @@ TEST(limits, steps)
 
 /* ---- the suite ---- */
 
-int main(void)
-{
-    return run_suite(make_suite("interpreter"));
-}
+MAIN_OF_SUITE("interpreter")

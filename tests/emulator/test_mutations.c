@@ -610,7 +610,4 @@ LOOP_TEST(carried, carried, SUBJECTS)
                   "carried by nothing");
 }
 
-int main(void)
-{
-    return run_suite(make_suite("mutations"));
-}
+MAIN_OF_SUITE("mutations")

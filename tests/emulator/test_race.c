@@ -1602,7 +1602,4 @@ TEST(exhausted, any_allocation_may_fail)
     }
 }
 
-int main(void)
-{
-    return run_suite(make_suite("race"));
-}
+MAIN_OF_SUITE("race")

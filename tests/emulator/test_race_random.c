@@ -748,7 +748,4 @@ LOOP_TEST(random, random_schedules, 2) /* of one device, of two */
     ck_assert_uint_lt(missed, racy / 20);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("race_random"));
-}
+MAIN_OF_SUITE("race_random")

@@ -322,7 +322,4 @@ LOOP_TEST(stress, openings_leave_nothing, 2)
                   OPENINGS);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("stress"));
-}
+MAIN_OF_SUITE("stress")

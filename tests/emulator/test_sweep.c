@@ -149,7 +149,4 @@ TEST(sweep, sweeps)
     }
 }
 
-int main(void)
-{
-    return run_suite(make_suite("sweep"));
-}
+MAIN_OF_SUITE("sweep")

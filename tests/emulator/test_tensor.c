@@ -565,7 +565,4 @@ LOOP_TEST(tensor, mistakes_are_faults, sizeof faults / sizeof *faults)
     ck_assert_msg(strstr(told, faults[_i].text) != NULL, "expected %s\n%s", faults[_i].text, told);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("tensor"));
-}
+MAIN_OF_SUITE("tensor")

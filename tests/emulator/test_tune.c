@@ -1030,7 +1030,4 @@ TEST(tune, no_legal_variant)
     end_chain();
 }
 
-int main(void)
-{
-    return run_suite(make_suite("tune"));
-}
+MAIN_OF_SUITE("tune")

@@ -247,7 +247,4 @@ LOOP_TEST(clock, a_clock_that_fails_leaves_nothing, 2)
     gd_clock_close(&clock);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("experiment"));
-}
+MAIN_OF_SUITE("experiment")

@@ -346,7 +346,4 @@ LOOP_TEST(clock, carveouts_are_written, 2)
     end_tune(&f);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("tune by a clock"));
-}
+MAIN_OF_SUITE("tune by a clock")

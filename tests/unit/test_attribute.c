@@ -858,7 +858,4 @@ TEST(maps, tensor_maps_need_what_they_need)
                "floating-point");
 }
 
-int main(void)
-{
-    return run_suite(make_suite("attribute"));
-}
+MAIN_OF_SUITE("attribute")

@@ -1515,7 +1515,4 @@ TEST(memory, parts_lie_inside)
     ck_assert_uint_eq(part.size, 3);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("base"));
-}
+MAIN_OF_SUITE("base")

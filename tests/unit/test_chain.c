@@ -975,7 +975,4 @@ LOOP_TEST(open, every_allocation_may_fail, GRIDDEP_MODE_COUNT)
     }
 }
 
-int main(void)
-{
-    return run_suite(make_suite("chain"));
-}
+MAIN_OF_SUITE("chain")

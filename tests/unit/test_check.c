@@ -1971,7 +1971,4 @@ TEST(golden, many_targets_take_no_time)
     gd_text_free(&text);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("check"));
-}
+MAIN_OF_SUITE("check")

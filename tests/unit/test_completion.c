@@ -595,7 +595,4 @@ TEST(completion, completions_of_many_threads)
     teardown();
 }
 
-int main(void)
-{
-    return run_suite(make_suite("completion"));
-}
+MAIN_OF_SUITE("completion")

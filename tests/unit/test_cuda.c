@@ -478,7 +478,4 @@ TEST(nvrtc, nvrtc_search_tells_where_it_looked)
     assert_says("\n  /nonexistent/path/lib64/libnvrtc.so: ");
 }
 
-int main(void)
-{
-    return run_suite(make_suite("cuda"));
-}
+MAIN_OF_SUITE("cuda")

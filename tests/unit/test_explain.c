@@ -906,7 +906,4 @@ TEST(older, older_chips_run_serialized)
     finish();
 }
 
-int main(void)
-{
-    return run_suite(make_suite("explain"));
-}
+MAIN_OF_SUITE("explain")

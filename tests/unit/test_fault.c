@@ -303,7 +303,4 @@ TEST(fault, a_given_context_that_is_lost_is_refused)
     end_world(&of);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("fault"));
-}
+MAIN_OF_SUITE("fault")

@@ -1875,7 +1875,4 @@ TEST(failing, every_allocation_may_fail)
     ck_assert_int_gt(failures, 60);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("graph"));
-}
+MAIN_OF_SUITE("graph")

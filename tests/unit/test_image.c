@@ -1146,7 +1146,4 @@ TEST(compiled, templates_are_found_by_their_names)
     close_runtime();
 }
 
-int main(void)
-{
-    return run_suite(make_suite("image"));
-}
+MAIN_OF_SUITE("image")

@@ -342,7 +342,4 @@ TEST(lifetime, more_parameters_to_the_driver)
     nothing_is_left();
 }
 
-int main(void)
-{
-    return run_suite(make_suite("lifetime"));
-}
+MAIN_OF_SUITE("lifetime")

@@ -254,7 +254,4 @@ TEST(memory, runtimes_of_several_devices)
     griddep_runtime_close(other);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("memory"));
-}
+MAIN_OF_SUITE("memory")

@@ -283,7 +283,4 @@ TEST(findings, bad_calls)
     griddep_findings_destroy(findings);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("mend"));
-}
+MAIN_OF_SUITE("mend")

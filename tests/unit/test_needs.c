@@ -269,7 +269,4 @@ TEST(needs, needs_of_single_instructions)
     }
 }
 
-int main(void)
-{
-    return run_suite(make_suite("needs"));
-}
+MAIN_OF_SUITE("needs")

@@ -384,7 +384,4 @@ TEST(part, variables_are_found_by_name)
     griddep_runtime_close(runtime);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("part"));
-}
+MAIN_OF_SUITE("part")

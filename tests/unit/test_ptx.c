@@ -1342,7 +1342,4 @@ TEST(memory, a_report_survives_a_failing_allocation)
     }
 }
 
-int main(void)
-{
-    return run_suite(make_suite("ptx"));
-}
+MAIN_OF_SUITE("ptx")

@@ -1208,7 +1208,4 @@ TEST(roads, a_kernel_tells_its_text)
 
 /* ---- suites ---- */
 
-int main(void)
-{
-    return run_suite(make_suite("require"));
-}
+MAIN_OF_SUITE("require")

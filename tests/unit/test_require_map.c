@@ -416,7 +416,4 @@ TEST(launches, an_encoding_that_is_not_known_refuses_nothing)
     ck_assert_int_eq(launch_with_wrong_box(), GRIDDEP_OK);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("require_map"));
-}
+MAIN_OF_SUITE("require_map")

@@ -1727,7 +1727,4 @@ TEST(failing, every_allocation_may_fail)
     ck_assert_int_gt(failures, 20);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("run"));
-}
+MAIN_OF_SUITE("run")

@@ -261,7 +261,4 @@ TEST(suggest, what_is_wrong_is_told)
               GRIDDEP_ERROR_ARGUMENT);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("shape"));
-}
+MAIN_OF_SUITE("shape")

@@ -655,7 +655,4 @@ LOOP_TEST(conditions, an_extent_belongs_to_an_address, count_subjects())
     }
 }
 
-int main(void)
-{
-    return run_suite(make_suite("shelf"));
-}
+MAIN_OF_SUITE("shelf")

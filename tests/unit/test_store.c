@@ -1059,7 +1059,4 @@ LOOP_TEST(users, every_allocation_may_fail, 4)
     ck_assert_int_gt(failures, 20);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("store"));
-}
+MAIN_OF_SUITE("store")

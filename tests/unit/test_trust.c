@@ -185,7 +185,4 @@ TEST(trust, refusals_name_what_is_wrong)
     close(open);
 }
 
-int main(void)
-{
-    return run_suite(make_suite("trust"));
-}
+MAIN_OF_SUITE("trust")
