@@ -12,6 +12,7 @@
 #include "emulator/api.h"
 #include "griddep.h"
 #include "suite.h"
+#include "unit/status.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/texts"
 
@@ -63,12 +64,10 @@ static int count_errors(const gd_text *text, int *line)
     griddep_findings *findings = NULL;
     int count = 0;
 
-    ck_assert_int_eq(
-        griddep_ptx_check(gd_text_get(text), text->bytes, "text", NULL, &findings, &error),
-        GRIDDEP_OK);
+    ck_good(griddep_ptx_check(gd_text_get(text), text->bytes, "text", NULL, &findings, &error));
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof finding};
-        ck_assert_int_eq(griddep_findings_get(findings, i, &finding, &error), GRIDDEP_OK);
+        ck_good(griddep_findings_get(findings, i, &finding, &error));
         if (finding.severity == GRIDDEP_SEVERITY_ERROR && strcmp(finding.code, "GD102") <= 0 &&
             count++ == 0)
             *line = finding.line;
@@ -113,14 +112,13 @@ TEST(texts, texts_are_judged_as_ptxas_judges_them)
     ck_assert_int_eq(cuInit(0), GD_CUDA_SUCCESS);
     ck_assert_int_eq(cuDevicePrimaryCtxRetain(&context, 0), GD_CUDA_SUCCESS);
     ck_assert_int_eq(cuCtxSetCurrent(context), GD_CUDA_SUCCESS);
-    ck_assert_int_eq(gd_file_read(GOLDEN ".txt", &sample, &bytes, &error), GRIDDEP_OK);
+    ck_good(gd_file_read(GOLDEN ".txt", &sample, &bytes, &error));
     for (const char *at = sample; *at; at += strcspn(at, "\n") + 1) {
         if (*at == '#') {
             snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
             snprintf(path, sizeof path, "%s/%s", GOLDEN, name);
             free(seed);
-            ck_assert_msg(gd_file_read(path, &seed, &bytes, &error) == GRIDDEP_OK, "%s",
-                          error.text);
+            ck_good(gd_file_read(path, &seed, &bytes, &error));
             continue;
         }
         const change of = read_change(at);

@@ -36,8 +36,8 @@ static void setup(void)
     const griddep_runtime_options options = {
         .size = sizeof options, .store_directory = directory, .log = remember};
     griddep_error_init(&error);
-    ck_status(griddep_runtime_open(&options, &runtime, &error), GRIDDEP_OK);
-    ck_status(gd_driver_open("libcuda.so.1", &driver, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_open(&options, &runtime, &error));
+    ck_good(gd_driver_open("libcuda.so.1", &driver, &error));
 }
 
 static void teardown(void)
@@ -55,7 +55,7 @@ static void enter(void)
 {
     griddep_runtime_info info = {.size = sizeof info};
 
-    ck_status(griddep_runtime_get_info(runtime, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_get_info(runtime, &info, &error));
     ck_assert_int_eq(driver->cuCtxPushCurrent(info.context), GD_CUDA_SUCCESS);
 }
 
@@ -70,7 +70,7 @@ static griddep_module *load(const char *text)
 {
     griddep_module *module = NULL;
 
-    ck_status(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error));
     return module;
 }
 
@@ -78,7 +78,7 @@ static griddep_kernel *kernel_of(griddep_module *module, const char *name)
 {
     griddep_kernel *kernel = NULL;
 
-    ck_status(griddep_module_find_kernel(module, name, &kernel, &error), GRIDDEP_OK);
+    ck_good(griddep_module_find_kernel(module, name, &kernel, &error));
     return kernel;
 }
 
@@ -86,8 +86,8 @@ static uint64_t allocate(uint64_t bytes)
 {
     uint64_t address = 0;
 
-    ck_status(griddep_memory_allocate(runtime, bytes, &address, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_fill(runtime, address, 0, bytes, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_allocate(runtime, bytes, &address, &error));
+    ck_good(griddep_memory_fill(runtime, address, 0, bytes, NULL, &error));
     return address;
 }
 
@@ -96,7 +96,7 @@ static griddep_module *load_spin(griddep_kernel **spin)
 {
     griddep_module *module = NULL;
 
-    ck_status(griddep_module_load_shelf(runtime, "spin", NULL, &module, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load_shelf(runtime, "spin", NULL, &module, &error));
     *spin = kernel_of(module, NULL);
     return module;
 }
@@ -105,8 +105,7 @@ static uint32_t first_word(uint64_t address)
 {
     uint32_t value = 0;
 
-    ck_status(griddep_memory_read(runtime, &value, address, sizeof value, NULL, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_memory_read(runtime, &value, address, sizeof value, NULL, &error));
     return value;
 }
 
@@ -202,10 +201,10 @@ TEST(all, cubins_of_other_chips_are_refused)
     griddep_module *module = NULL;
     size_t bytes = make_cubin(text, cubin, sizeof cubin);
 
-    ck_status(griddep_module_load(runtime, cubin, bytes, NULL, &module, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load(runtime, cubin, bytes, NULL, &module, &error));
     griddep_kernel *kernel = kernel_of(module, "k");
     griddep_kernel_info info = {.size = sizeof info};
-    ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_kernel_get_info(kernel, &info, &error));
     ck_assert_uint_eq(info.parameters_known, 1);
     griddep_module_unload(module);
     int changed = 0;
@@ -236,8 +235,8 @@ TEST(all, shapes_beyond_the_device_are_refused)
         .size = sizeof config, .grid = {1}, .block = {32}, .shared_bytes = 300000};
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_LIMIT);
     ck_status(griddep_launch(spin, &config, arguments, 2, NULL, &error), GRIDDEP_ERROR_SIGNATURE);
-    ck_status(griddep_stream_synchronize(runtime, NULL, &error),
-              GRIDDEP_OK); /* nothing was launched, all is usable */
+    ck_good(griddep_stream_synchronize(runtime, NULL,
+                                       &error)); /* nothing was launched, all is usable */
     griddep_module_unload(module);
 }
 
@@ -280,7 +279,7 @@ TEST(all, streams_of_other_contexts_are_named)
     ck_assert_ptr_eq(current, other);
     ck_assert_int_eq(driver->cuStreamDestroy(stream), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuCtxPopCurrent(&current), GD_CUDA_SUCCESS);
-    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_free(runtime, memory, &error));
     griddep_module_unload(module);
 }
 
@@ -292,9 +291,9 @@ TEST(all, current_context_is_adopted)
     griddep_runtime_info info = {.size = sizeof info};
 
     ck_assert_int_eq(driver->cuCtxPushCurrent(other), GD_CUDA_SUCCESS);
-    ck_status(griddep_runtime_open(&options, &inside, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_open(&options, &inside, &error));
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
-    ck_status(griddep_runtime_get_info(inside, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_get_info(inside, &info, &error));
     ck_assert_ptr_eq(info.context, other);
     griddep_runtime_close(inside);
 }
@@ -307,7 +306,7 @@ TEST(all, launches_join_a_callers_capture)
     void *stream = NULL, *graph = NULL, *exec = NULL;
     size_t nodes = 0;
 
-    ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     enter();
     ck_assert_int_eq(driver->cuStreamBeginCapture(stream, GD_CU_STREAM_CAPTURE_MODE_RELAXED),
                      GD_CUDA_SUCCESS);
@@ -317,20 +316,20 @@ TEST(all, launches_join_a_callers_capture)
         const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 128 * i},
                                                {.bytes = 8, .value = memory + 128 * (i + 1)},
                                                {.bytes = 4}};
-        ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
+        ck_good(griddep_launch(spin, &config, arguments, 3, NULL, &error));
     }
     ck_assert_int_eq(driver->cuStreamEndCapture(stream, &graph), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuGraphGetNodes(graph, NULL, &nodes), GD_CUDA_SUCCESS);
     ck_assert_uint_eq(nodes, 2);
     ck_assert_int_eq(driver->cuGraphInstantiateWithFlags(&exec, graph, 0), GD_CUDA_SUCCESS);
     ck_assert_int_eq(driver->cuGraphLaunch(exec, stream), GD_CUDA_SUCCESS);
-    ck_status(griddep_stream_synchronize(runtime, stream, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_synchronize(runtime, stream, &error));
     ck_assert_uint_eq(first_word(memory + 256), 2);
     driver->cuGraphExecDestroy(exec);
     driver->cuGraphDestroy(graph);
     leave();
-    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+    ck_good(griddep_memory_free(runtime, memory, &error));
     griddep_module_unload(module);
 }
 
@@ -344,7 +343,7 @@ TEST(all, faults_are_reported_as_such)
         {.bytes = 8, .value = 64}, {.bytes = 8, .value = 64}, {.bytes = 4}};
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
 
-    ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_launch(spin, &config, arguments, 3, NULL, &error));
     ck_refused(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_ERROR_FAULT,
                "CUDA_ERROR_ILLEGAL_ADDRESS");
     ck_status(griddep_launch(spin, &config, arguments, 3, NULL, &error), GRIDDEP_ERROR_FAULT);
@@ -390,25 +389,24 @@ TEST(all, large_alignments_follow_the_driver)
     const griddep_argument arguments[3] = {
         {.bytes = 8, .value = memory}, {.bytes = 4, .value = 1}, {.bytes = 128, .data = h}};
 
-    ck_status(griddep_launch(kernel, &config, arguments, 3, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_read(runtime, seen, memory, 8, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_launch(kernel, &config, arguments, 3, NULL, &error));
+    ck_good(griddep_memory_read(runtime, seen, memory, 8, NULL, &error));
     ck_assert_uint_eq(seen[0], 7);
     ck_assert_uint_eq(seen[1], 9);
-    ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
-    ck_status(griddep_kernel_get_parameter(kernel, 2, &parameter, &error), GRIDDEP_OK);
+    ck_good(griddep_kernel_get_info(kernel, &info, &error));
+    ck_good(griddep_kernel_get_parameter(kernel, 2, &parameter, &error));
     ck_assert_uint_le(info.parameter_bytes, sizeof packed);
     h[0] = 70;
     h[31] = 90;
     memcpy(packed, &memory, 8);
     memcpy(packed + parameter.offset, h, 128);
-    ck_status(griddep_launch_packed(kernel, &config, packed, info.parameter_bytes, NULL, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_memory_read(runtime, seen, memory, 8, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_launch_packed(kernel, &config, packed, info.parameter_bytes, NULL, &error));
+    ck_good(griddep_memory_read(runtime, seen, memory, 8, NULL, &error));
     ck_assert_uint_eq(seen[0], 70);
     ck_assert_uint_eq(seen[1], 90);
     printf("a parameter with .align 64 behind 12 bytes stands at offset %u\n", parameter.offset);
     griddep_module_unload(module);
-    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_free(runtime, memory, &error));
 }
 
 TEST(all, source_runs)
@@ -430,25 +428,23 @@ TEST(all, source_runs)
         return;
     }
     ck_status(status, GRIDDEP_OK);
-    ck_status(griddep_memory_write(runtime, memory, ones, sizeof ones, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_write(runtime, memory, ones, sizeof ones, NULL, &error));
+    ck_good(griddep_chain_create(runtime, &chain, &error));
     for (uint32_t i = 0; i < 3; i++) {
         const griddep_argument arguments[2] = {{.bytes = 8, .value = memory + 128 * i},
                                                {.bytes = 8, .value = memory + 128 * (i + 1)}};
-        ck_status(
-            griddep_chain_add(chain, kernel_of(module, "twice"), &config, arguments, 2, &error),
-            GRIDDEP_OK);
+        ck_good(
+            griddep_chain_add(chain, kernel_of(module, "twice"), &config, arguments, 2, &error));
     }
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
-        ck_status(griddep_memory_fill(runtime, memory + 128, 0xff, 384, NULL, &error), GRIDDEP_OK);
-        ck_status(griddep_chain_run(chain, mode, NULL, &error), GRIDDEP_OK);
-        ck_status(griddep_memory_read(runtime, out, memory + 384, sizeof out, NULL, &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_memory_fill(runtime, memory + 128, 0xff, 384, NULL, &error));
+        ck_good(griddep_chain_run(chain, mode, NULL, &error));
+        ck_good(griddep_memory_read(runtime, out, memory + 384, sizeof out, NULL, &error));
         ck_assert_float_eq(out[31], 8.0f);
     }
     griddep_chain_destroy(chain);
     griddep_module_unload(module);
-    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_free(runtime, memory, &error));
 }
 
 /* ---- overlap ---- */
@@ -467,31 +463,31 @@ TEST(all, dependent_launches_overlap)
     double best[GRIDDEP_MODE_COUNT];
     void *start = NULL, *end = NULL, *stream = NULL;
 
-    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
-    ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
-    ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &start, &error), GRIDDEP_OK);
-    ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &end, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &start, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &end, &error));
     for (uint32_t i = 0; i < LENGTH; i++) {
         const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 128 * i},
                                                {.bytes = 8, .value = memory + 128 * (i + 1)},
                                                {.bytes = 4, .value = NANOSECONDS}};
-        ck_status(griddep_chain_add(chain, spin, &config, arguments, 3, &error), GRIDDEP_OK);
+        ck_good(griddep_chain_add(chain, spin, &config, arguments, 3, &error));
     }
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         best[mode] = 1e30;
         for (int round = 0; round < ROUNDS; round++) {
             double nanoseconds = 0;
-            ck_status(griddep_event_record(runtime, start, stream, &error), GRIDDEP_OK);
-            ck_status(griddep_chain_run(chain, mode, stream, &error), GRIDDEP_OK);
-            ck_status(griddep_event_record(runtime, end, stream, &error), GRIDDEP_OK);
-            ck_status(griddep_event_elapsed(runtime, start, end, &nanoseconds, &error), GRIDDEP_OK);
+            ck_good(griddep_event_record(runtime, start, stream, &error));
+            ck_good(griddep_chain_run(chain, mode, stream, &error));
+            ck_good(griddep_event_record(runtime, end, stream, &error));
+            ck_good(griddep_event_elapsed(runtime, start, end, &nanoseconds, &error));
             if (nanoseconds < best[mode])
                 best[mode] = nanoseconds;
         }
         ck_assert_uint_eq(first_word(memory + 128 * LENGTH), LENGTH);
         for (uint32_t i = 1; i < LENGTH; i++) {
             griddep_hop_info hop = {.size = sizeof hop};
-            ck_status(griddep_chain_get_hop(chain, mode, i, &hop, &error), GRIDDEP_OK);
+            ck_good(griddep_chain_get_hop(chain, mode, i, &hop, &error));
             ck_assert_int_eq(hop.edge, mode == GRIDDEP_MODE_GRAPH_PDL ? 1
                                        : mode == GRIDDEP_MODE_GRAPH   ? 0
                                                                       : -1);
@@ -505,8 +501,8 @@ TEST(all, dependent_launches_overlap)
     griddep_event_destroy(runtime, start, NULL);
     griddep_event_destroy(runtime, end, NULL);
     griddep_chain_destroy(chain);
-    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+    ck_good(griddep_memory_free(runtime, memory, &error));
     griddep_module_unload(module);
 }
 
@@ -556,20 +552,18 @@ TEST(all, tensor_maps_reach_kernels)
 
     for (int i = 0; i < ROWS * COLUMNS; i++)
         values[i] = (float)i;
-    ck_status(griddep_memory_write(runtime, tensor, values, sizeof values, NULL, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_tensor_map_encode(runtime, &options, &map, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_write(runtime, tensor, values, sizeof values, NULL, &error));
+    ck_good(griddep_tensor_map_encode(runtime, &options, &map, &error));
     const griddep_argument arguments[2] = {{.bytes = sizeof map, .data = &map},
                                            {.bytes = 8, .value = out}};
-    ck_status(griddep_launch(kernel_of(module, "tile"), &config, arguments, 2, NULL, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_memory_read(runtime, found, out, sizeof found, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_launch(kernel_of(module, "tile"), &config, arguments, 2, NULL, &error));
+    ck_good(griddep_memory_read(runtime, found, out, sizeof found, NULL, &error));
     for (int row = 0; row < TILE; row++) {
         for (int column = 0; column < TILE; column++)
             ck_assert_float_eq(found[row * TILE + column], values[row * COLUMNS + TILE + column]);
     }
-    ck_status(griddep_memory_free(runtime, tensor, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_free(runtime, out, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_free(runtime, tensor, &error));
+    ck_good(griddep_memory_free(runtime, out, &error));
     griddep_module_unload(module);
 }
 
@@ -601,28 +595,28 @@ LOOP_TEST(all, explanations_agree_with_timelines, 2)
     griddep_chain *chain = NULL;
     uint64_t memory = allocate(3 * 512);
 
-    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_create(runtime, &chain, &error));
     for (uint32_t i = 0; i < 2; i++) {
         const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 512 * i},
                                                {.bytes = 8, .value = memory + 512 * (i + 1)},
                                                {.bytes = 4, .value = 50000}};
-        ck_status(griddep_chain_add(chain, spin, &config, arguments, 3, &error), GRIDDEP_OK);
+        ck_good(griddep_chain_add(chain, spin, &config, arguments, 3, &error));
     }
-    ck_status(griddep_timeline_create(chain, NULL, &timeline, &error), GRIDDEP_OK);
+    ck_good(griddep_timeline_create(chain, NULL, &timeline, &error));
     for (int run = 0; run < 2; run++) /* the first one loads code */
-        ck_status(griddep_timeline_run(timeline, mode, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_timeline_get_launch(timeline, 0, &first, &error), GRIDDEP_OK);
-    ck_status(griddep_timeline_get_hop(timeline, 1, &hop, &error), GRIDDEP_OK);
+        ck_good(griddep_timeline_run(timeline, mode, NULL, &error));
+    ck_good(griddep_timeline_get_launch(timeline, 0, &first, &error));
+    ck_good(griddep_timeline_get_hop(timeline, 1, &hop, &error));
     ck_assert_double_ge(first.last_exit - first.first_entry, 50000);
     ck_assert_int_eq(hop.launch_lead > 0, _i);
-    ck_status(griddep_chain_explain(chain, mode, 1, &explanation, &error), GRIDDEP_OK);
-    ck_status(griddep_explanation_get_info(explanation, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_explain(chain, mode, 1, &explanation, &error));
+    ck_good(griddep_explanation_get_info(explanation, &info, &error));
     ck_assert_int_eq(info.overlap, _i ? GRIDDEP_OVERLAP_FULL : GRIDDEP_OVERLAP_NONE);
     griddep_explanation_destroy(explanation);
     griddep_timeline_destroy(timeline);
     griddep_chain_destroy(chain);
     griddep_module_unload(module);
-    ck_status(griddep_memory_free(runtime, memory, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_free(runtime, memory, &error));
 }
 
 /* ---- running ---- */

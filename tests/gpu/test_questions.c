@@ -155,23 +155,23 @@ static void open_on(void *context)
     const griddep_runtime_options options = {
         .size = sizeof options, .store_directory = "", .context = context};
 
-    ck_status(griddep_runtime_open(&options, &runtime, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_open(&options, &runtime, &error));
     device = (griddep_runtime_info){.size = sizeof device};
-    ck_status(griddep_runtime_get_info(runtime, &device, &error), GRIDDEP_OK);
-    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_module_find_kernel(module, "probe", &kernel, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_allocate(runtime, sizeof seen, &records, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_get_info(runtime, &device, &error));
+    ck_good(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error));
+    ck_good(griddep_module_find_kernel(module, "probe", &kernel, &error));
+    ck_good(griddep_memory_allocate(runtime, sizeof seen, &records, &error));
     for (int i = 0; i < 3; i++) {
-        ck_status(griddep_memory_allocate(runtime, 4 * WORDS, &words[i], &error), GRIDDEP_OK);
-        ck_status(griddep_memory_fill(runtime, words[i], 0, 4 * WORDS, NULL, &error), GRIDDEP_OK);
+        ck_good(griddep_memory_allocate(runtime, 4 * WORDS, &words[i], &error));
+        ck_good(griddep_memory_fill(runtime, words[i], 0, 4 * WORDS, NULL, &error));
     }
 }
 
 static void close_runtime(void)
 {
-    ck_status(griddep_memory_free(runtime, records, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_free(runtime, records, &error));
     for (int i = 0; i < 3; i++)
-        ck_status(griddep_memory_free(runtime, words[i], &error), GRIDDEP_OK);
+        ck_good(griddep_memory_free(runtime, words[i], &error));
     griddep_module_unload(module);
     griddep_runtime_close(runtime);
 }
@@ -180,10 +180,10 @@ static void setup(void)
 {
     griddep_error_init(&error);
     open_on(NULL);
-    ck_status(gd_driver_open(device.driver, &driver, &error), GRIDDEP_OK);
+    ck_good(gd_driver_open(device.driver, &driver, &error));
     ck_assert_int_eq(driver->cuCtxPushCurrent(device.context), GD_CUDA_SUCCESS);
     for (int i = 0; i < 2; i++)
-        ck_status(griddep_stream_create(runtime, NULL, &streams[i], &error), GRIDDEP_OK);
+        ck_good(griddep_stream_create(runtime, NULL, &streams[i], &error));
 }
 
 static void teardown(void)
@@ -191,7 +191,7 @@ static void teardown(void)
     gd_CUcontext popped;
 
     for (int i = 0; i < 2; i++)
-        ck_status(griddep_stream_destroy(runtime, streams[i], &error), GRIDDEP_OK);
+        ck_good(griddep_stream_destroy(runtime, streams[i], &error));
     ck_assert_int_eq(driver->cuCtxPopCurrent(&popped), GD_CUDA_SUCCESS);
     close_runtime();
     gd_driver_close(driver);
@@ -245,13 +245,13 @@ static void forget(void)
 {
     for (int i = 0; i < RECORDS; i++)
         seen[i] = (stamp){.entry = UINT64_MAX, .left = UINT64_MAX};
-    ck_status(griddep_memory_write(runtime, records, seen, sizeof seen, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_write(runtime, records, seen, sizeof seen, NULL, &error));
 }
 
 static void recall(void)
 {
     ck_assert_int_eq(driver->cuCtxSynchronize(), GD_CUDA_SUCCESS);
-    ck_status(griddep_memory_read(runtime, seen, records, sizeof seen, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_read(runtime, seen, records, sizeof seen, NULL, &error));
 }
 
 typedef struct probe {
@@ -410,9 +410,8 @@ LOOP_TEST(questions, attribute_six_and_cooperative, 2)
 {
     griddep_attribute cooperative;
 
-    ck_status(griddep_attribute_set(&cooperative, GRIDDEP_ATTRIBUTE_COOPERATIVE,
-                                    (const int64_t[]){1}, 1, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_attribute_set(&cooperative, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1},
+                                  1, &error));
     with_attribute = &cooperative;
     consumer_grid = 4;
     ask_overlap("attribute 6 with a cooperative launch", producer_and_consumer, _i, 0, 1, 1);
@@ -422,9 +421,8 @@ LOOP_TEST(questions, attribute_six_and_clusters, 4)
 {
     griddep_attribute cluster;
 
-    ck_status(griddep_attribute_set(&cluster, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
-                                    (const int64_t[]){_i & 2 ? 8 : 2, 1, 1}, 3, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_attribute_set(&cluster, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                  (const int64_t[]){_i & 2 ? 8 : 2, 1, 1}, 3, &error));
     with_attribute = &cluster;
     consumer_grid = 8;
     ask_overlap(_i & 2 ? "attribute 6 with clusters of 8" : "attribute 6 with clusters of 2",
@@ -436,33 +434,27 @@ LOOP_TEST(questions, attribute_six_and_others, 10)
     griddep_attribute pair[2], a;
     const char *question = "attribute 6 with a priority of -1";
 
-    ck_status(
-        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-1}, 1, &error),
-        GRIDDEP_OK);
+    ck_good(
+        griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){-1}, 1, &error));
     if (_i >> 1 == 1) {
         question = "attribute 6 with a carve-out of 100 % for the consumer alone";
-        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){100}, 1,
-                                        &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){100}, 1,
+                                      &error));
     } else if (_i >> 1 == 2) {
         question = "attribute 6 with a carve-out of 0 % for the consumer alone";
-        ck_status(
-            griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){0}, 1, &error),
-            GRIDDEP_OK);
+        ck_good(
+            griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){0}, 1, &error));
     } else if (_i >> 1 == 3) {
         question = "attribute 6 with the remote memory domain for the consumer";
-        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN,
-                                        (const int64_t[]){GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE}, 1,
-                                        &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN,
+                                      (const int64_t[]){GRIDDEP_MEMORY_SYNC_DOMAIN_REMOTE}, 1,
+                                      &error));
     } else if (_i >> 1 == 4) {
         question = "attribute 6 with a cluster of 2 and a preferred one of 4";
-        ck_status(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
-                                        (const int64_t[]){4, 1, 1}, 3, &error),
-                  GRIDDEP_OK);
-        ck_status(griddep_attribute_set(&pair[1], GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
-                                        (const int64_t[]){2, 1, 1}, 3, &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_attribute_set(&a, GRIDDEP_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+                                      (const int64_t[]){4, 1, 1}, 3, &error));
+        ck_good(griddep_attribute_set(&pair[1], GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                      (const int64_t[]){2, 1, 1}, 3, &error));
         with_count = 2;
     }
     pair[0] = a;
@@ -509,7 +501,7 @@ TEST(questions, values_beyond_the_limits)
     void *parameters[6] = {&record, &none, &none, &zero, &zero, &zero};
 
     forget();
-    ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_kernel_get_info(kernel, &info, &error));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         gd_CUlaunchAttribute attribute = cases[i].attribute;
         const gd_CUlaunchConfig config = {.gridDimX = 4,
@@ -548,9 +540,8 @@ static int32_t launch_carved(void *stream, probe *p, int percent, uint32_t share
     p->grid = (uint32_t)device.multiprocessors;
     p->shared = shared;
     if (percent >= 0) {
-        ck_status(griddep_attribute_set(&carveout, GRIDDEP_ATTRIBUTE_CARVEOUT,
-                                        (const int64_t[]){percent}, 1, &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_attribute_set(&carveout, GRIDDEP_ATTRIBUTE_CARVEOUT,
+                                      (const int64_t[]){percent}, 1, &error));
         p->attributes = &carveout;
         p->attribute_count = 1;
     }
@@ -1098,11 +1089,10 @@ LOOP_TEST(questions, wait_and_bulk_copies, 2)
     uint32_t ctas = 2 * (uint32_t)device.multiprocessors,
              rounds = device.multiprocessors > 16 ? 500 : 20;
 
-    ck_status(griddep_module_find_kernel(module, "fill", &fill, &error), GRIDDEP_OK);
-    ck_status(griddep_module_find_kernel(module, "bulk", &bulk, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_allocate(runtime, UINT64_C(4096) * ctas, &data, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_fill(runtime, data, 0, UINT64_C(4096) * ctas, NULL, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_module_find_kernel(module, "fill", &fill, &error));
+    ck_good(griddep_module_find_kernel(module, "bulk", &bulk, &error));
+    ck_good(griddep_memory_allocate(runtime, UINT64_C(4096) * ctas, &data, &error));
+    ck_good(griddep_memory_fill(runtime, data, 0, UINT64_C(4096) * ctas, NULL, &error));
     forget();
     griddep_launch_config config = {.size = sizeof config,
                                     .grid = {ctas},
@@ -1117,9 +1107,9 @@ LOOP_TEST(questions, wait_and_bulk_copies, 2)
                                              {.bytes = 4, .value = round},
                                              {.bytes = 4, .value = (uint64_t)_i}};
         config.block[0] = 256;
-        ck_status(griddep_launch(fill, &config, of_fill, 3, NULL, &error), GRIDDEP_OK);
+        ck_good(griddep_launch(fill, &config, of_fill, 3, NULL, &error));
         config.block[0] = 1;
-        ck_status(griddep_launch(bulk, &config, of_bulk, 4, NULL, &error), GRIDDEP_OK);
+        ck_good(griddep_launch(bulk, &config, of_bulk, 4, NULL, &error));
     }
     recall();
     if (_i)
@@ -1128,7 +1118,7 @@ LOOP_TEST(questions, wait_and_bulk_copies, 2)
               : "a bulk copy behind the wait alone",
            "%" PRIu32 " stale words in %" PRIu32 " rounds of %" PRIu32 " copies of 4096 bytes",
            seen[0].stale, rounds, ctas);
-    ck_status(griddep_memory_free(runtime, data, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_free(runtime, data, &error));
 }
 
 static uint32_t fence_flags;
@@ -1158,9 +1148,8 @@ LOOP_TEST(questions, fence_before_the_trigger, 8)
     int64_t most = INT64_MIN;
     const int graph = _i & 1, other_domain = _i & 2, scope = _i >> 2;
 
-    ck_status(griddep_attribute_set(&map, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
-                                    (const int64_t[]){1, 1}, 2, &error),
-              GRIDDEP_OK); /* by default it is 0 */
+    ck_good(griddep_attribute_set(&map, GRIDDEP_ATTRIBUTE_MEMORY_SYNC_DOMAIN_MAP,
+                                  (const int64_t[]){1, 1}, 2, &error)); /* by default it is 0 */
     producer_domain = other_domain ? &map : NULL;
     fence_flags = scope ? EARLY_SYSTEM : EARLY;
     wide_grid = 8 * (uint32_t)device.multiprocessors;

@@ -22,6 +22,7 @@
 #include "run/chain/chain.h"
 #include "suite.h"
 #include "unit/fail_alloc.h"
+#include "unit/status.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/check"
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -38,7 +39,7 @@ static griddep_finding get(const griddep_findings *findings, uint32_t index)
 {
     griddep_finding finding = {.size = sizeof finding};
 
-    ck_assert_int_eq(griddep_findings_get(findings, index, &finding, &error), GRIDDEP_OK);
+    ck_good(griddep_findings_get(findings, index, &finding, &error));
     return finding;
 }
 
@@ -121,7 +122,7 @@ static char *read_golden(const char *name)
     if (gd_file_read(path, &text, &bytes, NULL) == GRIDDEP_OK)
         return text;
     snprintf(path, sizeof path, "%s/%s.changes", GOLDEN, name);
-    ck_assert_msg(gd_file_read(path, &text, &bytes, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_good(gd_file_read(path, &text, &bytes, &error));
     snprintf(base, sizeof base, "%.*s_fires", ends_with(name, "_quiet") ? length - 6 : 5, name);
     char *before = read_golden(base);
     apply_changes(&changed, before, text);
@@ -184,9 +185,8 @@ static void compare_with(const char *path, const char *ending, const gd_text *sh
         return;
     free(wanted);
     if (getenv("GRIDDEP_UPDATE_GOLDEN"))
-        ck_assert_int_eq(gd_file_write(expect, gd_text_get(shown), shown->bytes, &error),
-                         GRIDDEP_OK);
-    ck_assert_msg(gd_file_read(expect, &wanted, &bytes, &error) == GRIDDEP_OK, "%s", error.text);
+        ck_good(gd_file_write(expect, gd_text_get(shown), shown->bytes, &error));
+    ck_good(gd_file_read(expect, &wanted, &bytes, &error));
     ck_assert_msg(bytes == shown->bytes && !memcmp(wanted, gd_text_get(shown), bytes),
                   "%s\nexpected:\n%s\nfound:\n%s", path, wanted, gd_text_get(shown));
     free(wanted);
@@ -1161,7 +1161,7 @@ static char *read_shelf(const shelf_case *item, size_t *bytes)
     if (gd_file_read(path, &text, bytes, &error) == GRIDDEP_OK)
         return text;
     snprintf(path, sizeof path, "%s/ptx/%s", BUILD_DIRECTORY, item->path); /* made by m4 */
-    ck_assert_msg(gd_file_read(path, &text, bytes, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_good(gd_file_read(path, &text, bytes, &error));
     return text;
 }
 
@@ -1268,7 +1268,7 @@ TEST(mutations, barriers_of_nvcc_kernels_matter)
     char *text;
     size_t bytes;
 
-    ck_assert_int_eq(gd_file_read(GOLDEN "/nvcc_quiet.ptx", &text, &bytes, &error), GRIDDEP_OK);
+    ck_good(gd_file_read(GOLDEN "/nvcc_quiet.ptx", &text, &bytes, &error));
     const shelf_case item = {"nvcc_quiet.ptx", {NULL}};
     char *one_waits = strstr(text, ".entry one_waits");
     ck_assert_ptr_nonnull(one_waits);
@@ -1550,7 +1550,7 @@ TEST(chains, elements_are_held_against_the_kernels)
                                     {.buffer = 2, .element = "f64"}};
         const gd_check_launch launch = {
             .ptx = ptx, .entry = "first", .uses = arguments, .use_count = 2};
-        ck_assert_int_eq(gd_check_launches(&launch, 1, &findings, &error), GRIDDEP_OK);
+        ck_good(gd_check_launches(&launch, 1, &findings, &error));
         griddep_finding finding = {.size = sizeof finding};
         int32_t status = griddep_findings_get(findings, 0, &finding, &error);
         ck_assert_msg(status == (cases[i].right ? GRIDDEP_ERROR_NOT_FOUND : GRIDDEP_OK), "%s of %s",
@@ -1572,8 +1572,7 @@ LOOP_TEST(chains, chains_have_the_expected_findings, COUNT(chain_cases))
     griddep_findings *findings = NULL;
     gd_text shown = {0}, full = {0};
 
-    ck_assert_msg(gd_check_launches(launches, count, &findings, &error) == GRIDDEP_OK, "%s",
-                  error.text);
+    ck_good(gd_check_launches(launches, count, &findings, &error));
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = get(findings, i);
         gd_text_format(&shown, "%s%" PRId32 ":%s:%" PRId32, i ? " " : "", finding.launch,
@@ -1602,8 +1601,7 @@ static griddep_findings *check_two(const char *second, griddep_use out, griddep_
         {.ptx = ptx, .entry = second, .uses = two, .use_count = 2}};
     griddep_findings *findings = NULL;
 
-    ck_assert_msg(gd_check_launches(launches, 2, &findings, &error) == GRIDDEP_OK, "%s",
-                  error.text);
+    ck_good(gd_check_launches(launches, 2, &findings, &error));
     griddep_ptx_destroy(ptx);
     return findings;
 }
@@ -1649,7 +1647,7 @@ static griddep_chain *chain_of_ptx(void)
 {
     griddep_chain *chain = NULL;
 
-    ck_assert_int_eq(griddep_chain_create(NULL, &chain, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_create(NULL, &chain, &error));
     return chain;
 }
 
@@ -1669,7 +1667,7 @@ static griddep_use use_of(const griddep_chain *chain, uint32_t launch, uint32_t 
     griddep_use *uses, use;
     uint64_t at = argument;
 
-    ck_assert_int_eq(gd_chain_read_uses(chain, &uses, &error), GRIDDEP_OK);
+    ck_good(gd_chain_read_uses(chain, &uses, &error));
     for (uint32_t i = 0; i < launch; i++)
         at += chain->launches[i].given.use_count + (uint64_t)chain->launches[i].given.reach_count;
     use = uses[at];
@@ -1681,7 +1679,7 @@ static griddep_findings *check_chain(const griddep_chain *chain)
 {
     griddep_findings *findings = NULL;
 
-    ck_assert_msg(griddep_chain_check(chain, &findings, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_good(griddep_chain_check(chain, &findings, &error));
     return findings;
 }
 
@@ -1813,7 +1811,7 @@ TEST(chains, what_is_said_of_an_argument_counts)
     add_entry(chain, ptx, "first", 4096, 8192);
     add_entry(chain, ptx, "reads", 8192, 12288);
     named.element = element;
-    ck_assert_int_eq(griddep_chain_set_use(chain, 0, 1, &named, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_set_use(chain, 0, 1, &named, &error));
     memset(element, 'x', 3);
     ck_assert_str_eq(use_of(chain, 0, 1).element, "f32");
     ck_assert_uint_eq(use_of(chain, 1, 0).buffer, 9);
@@ -1822,7 +1820,7 @@ TEST(chains, what_is_said_of_an_argument_counts)
     griddep_findings *findings = check_chain(chain);
     ck_assert(has_code(findings, "GD206"));
     griddep_findings_destroy(findings);
-    ck_assert_int_eq(griddep_chain_set_use(chain, 1, 0, &elsewhere, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_set_use(chain, 1, 0, &elsewhere, &error));
     findings = check_chain(chain);
     ck_assert(!has_code(findings, "GD206"));
     griddep_findings_destroy(findings);

@@ -53,10 +53,10 @@ static void open_all(void)
     const griddep_module_options named = {.size = sizeof named, .name = "k.ptx"};
     gd_driver *driver = NULL;
 
-    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
-    ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
-    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &named, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, &options, &runtime, &error));
+    ck_good(griddep_module_load(runtime, ptx, sizeof ptx, &named, &module, &error));
+    ck_good(griddep_chain_create(runtime, &chain, &error));
 }
 
 static void close_all(void)
@@ -136,7 +136,7 @@ static griddep_explanation *explain(int32_t mode, uint32_t index)
 {
     griddep_explanation *explanation = NULL;
 
-    ck_status(griddep_chain_explain(chain, mode, index, &explanation, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_explain(chain, mode, index, &explanation, &error));
     return explanation;
 }
 
@@ -144,7 +144,7 @@ static griddep_explanation_info info_of(const griddep_explanation *explanation)
 {
     griddep_explanation_info info = {.size = sizeof info};
 
-    ck_status(griddep_explanation_get_info(explanation, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_explanation_get_info(explanation, &info, &error));
     return info;
 }
 
@@ -176,7 +176,7 @@ TEST(told, all_conditions_met)
     ck_assert_ptr_nonnull(strstr(info.text, "when all CTAs of early have triggered"));
     ck_assert_uint_eq(info_of(explanation).condition_count, 19);
     for (uint32_t i = 0; i < 19; i++) {
-        ck_status(griddep_explanation_get(explanation, i, &condition, &error), GRIDDEP_OK);
+        ck_good(griddep_explanation_get(explanation, i, &condition, &error));
         ck_assert_msg(condition.met == 1, "%s: %s", condition.name, condition.text);
         ck_assert_str_eq(condition.name, names[i]);
     }
@@ -324,11 +324,10 @@ LOOP_TEST(told, one_condition_differs, sizeof cases / sizeof cases[0])
         fake_driver_set_capability(cases[_i].capability);
         static const char old[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                                   ".visible .entry early(.param .u64 p)\n{\n    ret;\n}\n";
-        ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
-                  GRIDDEP_OK);
-        ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
-        ck_status(griddep_module_load(runtime, old, sizeof old, NULL, &module, &error), GRIDDEP_OK);
-        ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+        ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
+        ck_good(gd_runtime_open_on(driver, &options, &runtime, &error));
+        ck_good(griddep_module_load(runtime, old, sizeof old, NULL, &module, &error));
+        ck_good(griddep_chain_create(runtime, &chain, &error));
     } else {
         open_all();
     }
@@ -353,12 +352,10 @@ TEST(told, attributes_matter)
 
     begin();
     open_all();
-    ck_status(griddep_attribute_set(&cooperative, GRIDDEP_ATTRIBUTE_COOPERATIVE,
-                                    (const int64_t[]){1}, 1, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_attribute_set(&carveout, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){50}, 1,
-                                    &error),
-              GRIDDEP_OK);
+    ck_good(griddep_attribute_set(&cooperative, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1},
+                                  1, &error));
+    ck_good(griddep_attribute_set(&carveout, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){50}, 1,
+                                  &error));
     shape together = small, carved = small;
     together.attribute = &cooperative;
     carved.attribute = &carveout;
@@ -410,13 +407,11 @@ TEST(told, carveouts_are_held_against_needs)
     open_all();
     griddep_chain_destroy(chain);
     for (size_t i = 0; i < sizeof carvings / sizeof carvings[0]; i++) {
-        ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
-        ck_status(griddep_attribute_set(&carveouts[0], GRIDDEP_ATTRIBUTE_CARVEOUT,
-                                        (const int64_t[]){carvings[i].before}, 1, &error),
-                  GRIDDEP_OK);
-        ck_status(griddep_attribute_set(&carveouts[1], GRIDDEP_ATTRIBUTE_CARVEOUT,
-                                        (const int64_t[]){carvings[i].after}, 1, &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_chain_create(runtime, &chain, &error));
+        ck_good(griddep_attribute_set(&carveouts[0], GRIDDEP_ATTRIBUTE_CARVEOUT,
+                                      (const int64_t[]){carvings[i].before}, 1, &error));
+        ck_good(griddep_attribute_set(&carveouts[1], GRIDDEP_ATTRIBUTE_CARVEOUT,
+                                      (const int64_t[]){carvings[i].after}, 1, &error));
         for (int k = 0; k < 2; k++) {
             shapes[k].grid = carvings[i].grid;
             shapes[k].shared = k ? carvings[i].shared_after : carvings[i].shared_before;
@@ -434,7 +429,7 @@ TEST(told, carveouts_are_held_against_needs)
         griddep_explanation_destroy(explanation);
         griddep_chain_destroy(chain);
     }
-    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_create(runtime, &chain, &error));
     finish();
 }
 
@@ -446,13 +441,13 @@ TEST(told, other_lanes_matter)
 
     begin();
     open_all();
-    ck_status(griddep_module_find_kernel(module, "early", &kernel, &error), GRIDDEP_OK);
+    ck_good(griddep_module_find_kernel(module, "early", &kernel, &error));
     add(&small);
     config.lane = 1;
-    ck_status(griddep_chain_add(chain, kernel, &config, &pointer, 1, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_add(chain, kernel, &config, &pointer, 1, &error));
     add(&small);
     add(&small);
-    ck_status(griddep_chain_depend(chain, 2, 1, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_depend(chain, 2, 1, &error));
     griddep_explanation *explanation = explain(GRIDDEP_MODE_PDL, 1);
     ck_assert_int_eq(find(explanation, "producer").met, 0); /* first of its lane */
     griddep_explanation_destroy(explanation);
@@ -471,21 +466,21 @@ TEST(told, other_lanes_matter)
     ck_assert_int_eq(info_of(explanation).overlap, GRIDDEP_OVERLAP_FULL);
     griddep_explanation_destroy(explanation);
     config.lane = 2;
-    ck_status(griddep_chain_add(chain, kernel, &config, &pointer, 1, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_depend(chain, 4, 1, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_add(chain, kernel, &config, &pointer, 1, &error));
+    ck_good(griddep_chain_depend(chain, 4, 1, &error));
     explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 4);
     ck_assert_str_eq(info_of(explanation).producer, "early");
     ck_assert_int_eq(find(explanation, "graph edge").met, 1);
     griddep_explanation_destroy(explanation);
-    ck_status(griddep_chain_set_name(chain, 1, "mine", &error), GRIDDEP_OK);
-    ck_status(griddep_chain_set_name(chain, 4, "other", &error), GRIDDEP_OK);
-    ck_status(griddep_chain_set_name(chain, 4, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_set_name(chain, 1, "mine", &error));
+    ck_good(griddep_chain_set_name(chain, 4, "other", &error));
+    ck_good(griddep_chain_set_name(chain, 4, NULL, &error));
     ck_status(griddep_chain_set_name(chain, 5, "none", &error), GRIDDEP_ERROR_NOT_FOUND);
     explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 4);
     ck_assert_str_eq(info_of(explanation).producer, "mine");
     ck_assert_str_eq(info_of(explanation).consumer, "early");
     ck_assert_str_eq(find(explanation, "producer").text, "mine comes before it");
-    ck_status(griddep_chain_set_name(chain, 1, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_set_name(chain, 1, NULL, &error));
     ck_assert_int_eq(info_of(explanation).overlap, GRIDDEP_OVERLAP_FULL);
     griddep_explanation_destroy(explanation);
     /* In a stream it begins at an event that the other one's trigger records. */
@@ -537,7 +532,7 @@ TEST(told, every_allocation_of_an_explanation_may_fail)
     open_all();
     add(&small);
     add(&small);
-    ck_status(griddep_chain_prepare(chain, GRIDDEP_MODE_GRAPH_PDL, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_prepare(chain, GRIDDEP_MODE_GRAPH_PDL, &error));
     for (long n = 0; n < 1000 && !explanation; n++) {
         fail_alloc_after(n);
         int32_t status =
@@ -638,12 +633,12 @@ static int try_launch(void)
     add(&small);
     if (griddep_chain_run(chain, GRIDDEP_MODE_PDL, NULL, &error) == GRIDDEP_OK)
         works |= LAUNCHES;
-    ck_status(griddep_chain_get_hop(chain, GRIDDEP_MODE_PDL, 1, &hop, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_get_hop(chain, GRIDDEP_MODE_PDL, 1, &hop, &error));
     if (hop.reason == GRIDDEP_REASON_SET)
         works |= OVERLAPS;
     if (griddep_chain_run(chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error) == GRIDDEP_OK)
         works |= GRAPHS;
-    ck_status(griddep_chain_get_hop(chain, GRIDDEP_MODE_GRAPH_PDL, 1, &hop, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_get_hop(chain, GRIDDEP_MODE_GRAPH_PDL, 1, &hop, &error));
     if (hop.edge == 1)
         works |= EDGES;
     griddep_explanation *explanation = explain(GRIDDEP_MODE_GRAPH_PDL, 1); /* on every driver */
@@ -658,13 +653,11 @@ static int try_limits(void)
     int works = 0;
 
     shape large = {"early", 132 * 64, 32, 0, 0, &attribute, 0};
-    ck_status(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1},
-                                    1, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_COOPERATIVE, (const int64_t[]){1},
+                                  1, &error));
     works |= try_add(&large) == GRIDDEP_ERROR_LIMIT ? COOPERATIVE : 0;
-    ck_status(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){1}, 1,
-                                    &error),
-              GRIDDEP_OK);
+    ck_good(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){1}, 1,
+                                  &error));
     works |= try_add(&large) == GRIDDEP_ERROR_LIMIT ? PRIORITY : 0;
     large = (shape){"early", 16, 32, 0, 0, NULL, 16};
     ck_status(try_add(&large), GRIDDEP_OK); /* a large cluster can be launched on any of them */
@@ -706,16 +699,13 @@ static int try_built_graph(griddep_kernel *kernel)
     griddep_graph *graph = NULL;
     uint32_t nodes[2];
 
-    ck_status(griddep_graph_create(runtime, &graph, &error), GRIDDEP_OK);
+    ck_good(griddep_graph_create(runtime, &graph, &error));
     for (int i = 0; i < 2; i++)
-        ck_status(griddep_graph_add_kernel(graph, kernel, &config, &pointer, 1, &nodes[i], &error),
-                  GRIDDEP_OK);
-    ck_status(griddep_graph_add_edge(graph, nodes[0], nodes[1], GRIDDEP_PORT_DEFAULT,
-                                     GRIDDEP_EDGE_AUTO, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_graph_launch(graph, NULL, &error),
-              GRIDDEP_OK); /* whatever becomes of the edge */
-    ck_status(griddep_graph_get_edge(graph, 0, &edge, &error), GRIDDEP_OK);
+        ck_good(griddep_graph_add_kernel(graph, kernel, &config, &pointer, 1, &nodes[i], &error));
+    ck_good(griddep_graph_add_edge(graph, nodes[0], nodes[1], GRIDDEP_PORT_DEFAULT,
+                                   GRIDDEP_EDGE_AUTO, &error));
+    ck_good(griddep_graph_launch(graph, NULL, &error)); /* whatever becomes of the edge */
+    ck_good(griddep_graph_get_edge(graph, 0, &edge, &error));
     griddep_graph_destroy(graph);
     return edge.type == GRIDDEP_EDGE_PROGRAMMATIC ? BUILT : 0;
 }
@@ -735,7 +725,7 @@ static void launch_elsewhere(griddep_kernel *kernel, void *stream)
                                       .hStream = stream};
     gd_CUcontext popped;
 
-    ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_kernel_get_info(kernel, &info, &error));
     ck_assert_int_eq(runtime->driver->cuCtxPushCurrent(runtime->context), GD_CUDA_SUCCESS);
     ck_assert_int_eq(runtime->driver->cuLaunchKernelEx(&config, info.function, arguments, NULL),
                      GD_CUDA_SUCCESS);
@@ -748,16 +738,16 @@ static int try_captured_graph(griddep_kernel *kernel)
     griddep_graph *graph = NULL;
     uint32_t count = 0;
 
-    ck_status(griddep_stream_create(runtime, NULL, &config.stream, &error), GRIDDEP_OK);
-    ck_status(griddep_graph_capture_begin(runtime, config.stream, &error), GRIDDEP_OK);
-    ck_status(griddep_launch(kernel, &config, &pointer, 1, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_create(runtime, NULL, &config.stream, &error));
+    ck_good(griddep_graph_capture_begin(runtime, config.stream, &error));
+    ck_good(griddep_launch(kernel, &config, &pointer, 1, NULL, &error));
     launch_elsewhere(kernel, config.stream); /* the edge to it is plain */
-    ck_status(griddep_graph_capture_end(runtime, config.stream, &graph, &error), GRIDDEP_OK);
+    ck_good(griddep_graph_capture_end(runtime, config.stream, &graph, &error));
     int32_t status = griddep_graph_upgrade(graph, &count, &error);
     ck_assert_msg(!status || status == GRIDDEP_ERROR_UNSUPPORTED, "%s", error.text);
-    ck_status(griddep_graph_launch(graph, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_graph_launch(graph, NULL, &error));
     griddep_graph_destroy(graph);
-    ck_status(griddep_stream_destroy(runtime, config.stream, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_destroy(runtime, config.stream, &error));
     return !status && count == 1 ? UPGRADED : 0;
 }
 
@@ -768,18 +758,18 @@ static int try_held_module(void)
     griddep_kernel *kernel = NULL;
     griddep_graph *graph = NULL;
 
-    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &captured, &error), GRIDDEP_OK);
-    ck_status(griddep_module_find_kernel(captured, "early", &kernel, &error), GRIDDEP_OK);
-    ck_status(griddep_stream_create(runtime, NULL, &config.stream, &error), GRIDDEP_OK);
-    ck_status(griddep_graph_capture_begin(runtime, config.stream, &error), GRIDDEP_OK);
-    ck_status(griddep_launch(kernel, &config, &pointer, 1, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &captured, &error));
+    ck_good(griddep_module_find_kernel(captured, "early", &kernel, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &config.stream, &error));
+    ck_good(griddep_graph_capture_begin(runtime, config.stream, &error));
+    ck_good(griddep_launch(kernel, &config, &pointer, 1, NULL, &error));
     griddep_module_unload(captured);
-    ck_status(griddep_graph_capture_end(runtime, config.stream, &graph, &error), GRIDDEP_OK);
-    ck_status(griddep_graph_launch(graph, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_graph_capture_end(runtime, config.stream, &graph, &error));
+    ck_good(griddep_graph_launch(graph, NULL, &error));
     uint64_t unloaded = fake_driver_calls("cuModuleUnload");
     griddep_graph_destroy(graph); /* its launch holds the module until that is over */
-    ck_status(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_stream_destroy(runtime, config.stream, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_synchronize(runtime, NULL, &error));
+    ck_good(griddep_stream_destroy(runtime, config.stream, &error));
     return fake_driver_calls("cuModuleUnload") > unloaded ? HELD : 0;
 }
 
@@ -787,7 +777,7 @@ static int try_graphs(void)
 {
     griddep_kernel *kernel = NULL;
 
-    ck_status(griddep_module_find_kernel(module, "early", &kernel, &error), GRIDDEP_OK);
+    ck_good(griddep_module_find_kernel(module, "early", &kernel, &error));
     return try_built_graph(kernel) | try_captured_graph(kernel) | try_held_module();
 }
 
@@ -798,7 +788,7 @@ static int try_part(void)
     gd_driver *driver = NULL;
     griddep_runtime *part = NULL;
 
-    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
     int32_t status = gd_runtime_open_on(driver, &options, &part, &error);
     ck_assert_msg(!status || status == GRIDDEP_ERROR_DRIVER_TOO_OLD, "%s", error.text);
     griddep_runtime_close(part);
@@ -814,14 +804,13 @@ static int try_code(const void *cubin, size_t bytes)
     griddep_runtime_info device = {.size = sizeof device};
     int works = 0;
 
-    ck_status(griddep_module_load(runtime, cubin, bytes, NULL, &code, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load(runtime, cubin, bytes, NULL, &code, &error));
     works |= griddep_module_get_kernel(code, 0, &kernel, &error) == GRIDDEP_OK ? INDEXED : 0;
-    ck_status(griddep_module_find_kernel(code, "early", &kernel, &error),
-              GRIDDEP_OK); /* by name always */
-    ck_status(griddep_kernel_get_info(kernel, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_find_kernel(code, "early", &kernel, &error)); /* by name always */
+    ck_good(griddep_kernel_get_info(kernel, &info, &error));
     works |= info.parameters_known ? PARAMETERS : 0;
     griddep_module_unload(code);
-    ck_status(griddep_runtime_get_info(runtime, &device, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_get_info(runtime, &device, &error));
     return works;
 }
 
@@ -837,10 +826,10 @@ LOOP_TEST(older, a_missing_symbol_costs_its_feature, sizeof optional / sizeof op
     if (optional[_i].symbol)
         fake_driver_hide(optional[_i].symbol);
     const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
-    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
-    ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
-    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &named, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, &options, &runtime, &error));
+    ck_good(griddep_module_load(runtime, ptx, sizeof ptx, &named, &module, &error));
+    ck_good(griddep_chain_create(runtime, &chain, &error));
     int works = try_launch() | try_graphs() | try_limits() | try_maps() | try_code(cubin, bytes) |
                 try_part();
     ck_assert_msg(works == (EVERYTHING & ~optional[_i].lost),
@@ -886,17 +875,17 @@ TEST(older, older_chips_run_serialized)
 
     begin();
     fake_driver_set_capability(80);
-    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
-    ck_status(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
-    ck_status(griddep_module_load(runtime, old, sizeof old, NULL, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, &options, &runtime, &error));
+    ck_good(griddep_module_load(runtime, old, sizeof old, NULL, &module, &error));
+    ck_good(griddep_chain_create(runtime, &chain, &error));
     shape forced = small;
     forced.pdl = GRIDDEP_PDL_FORCE;
     add(&small);
     add(&forced);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
-        ck_status(griddep_chain_run(chain, mode, NULL, &error), GRIDDEP_OK);
-        ck_status(griddep_chain_get_hop(chain, mode, 1, &hop, &error), GRIDDEP_OK);
+        ck_good(griddep_chain_run(chain, mode, NULL, &error));
+        ck_good(griddep_chain_get_hop(chain, mode, 1, &hop, &error));
         ck_assert_int_eq(hop.reason, mode == GRIDDEP_MODE_PDL || mode == GRIDDEP_MODE_GRAPH_PDL
                                          ? GRIDDEP_REASON_DEVICE
                                          : GRIDDEP_REASON_OFF);

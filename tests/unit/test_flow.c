@@ -14,6 +14,7 @@
 #include "ptx/handle/ptx.h"
 #include "suite.h"
 #include "unit/fail_alloc.h"
+#include "unit/status.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define ENTRY HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n"
@@ -452,8 +453,7 @@ static void check_large(gd_text *text)
     gd_flow *flow = build(ptx);
     gd_origins *origins = NULL;
 
-    ck_assert_int_eq(gd_origins_create(&ptx->module, ptx->module.entries[0], &origins, &error),
-                     GRIDDEP_OK);
+    ck_good(gd_origins_create(&ptx->module, ptx->module.entries[0], &origins, &error));
     ck_assert_double_lt(seconds_since(start), 30);
     gd_origins_destroy(origins);
     gd_flow_destroy(flow);
@@ -675,8 +675,7 @@ LOOP_TEST(origins, origins, sizeof origin_cases / sizeof origin_cases[0])
     gd_text_string(&text, item->text);
     gd_text_string(&text, "\nret;\n}\n");
     griddep_ptx *ptx = parse(gd_text_get(&text));
-    ck_assert_int_eq(gd_origins_create(&ptx->module, ptx->module.entries[0], &found, &error),
-                     GRIDDEP_OK);
+    ck_good(gd_origins_create(&ptx->module, ptx->module.entries[0], &found, &error));
     gd_origin origin = gd_origins_of(found, find_register(&ptx->module, "%rd9"));
     ck_assert_msg(origin.flags == item->flags, "%s: flags %" PRIu32 ", expected %" PRIu32,
                   item->text, origin.flags, item->flags);
@@ -717,7 +716,7 @@ TEST(origins, addresses)
                        cases[i].address);
         griddep_ptx *ptx = parse(gd_text_get(&text));
         const gd_ptx_module *module = &ptx->module;
-        ck_assert_int_eq(gd_origins_create(module, 0, &found, &error), GRIDDEP_OK);
+        ck_good(gd_origins_create(module, 0, &found, &error));
         const gd_ptx_instruction *load = &module->instructions[module->instruction_count - 1];
         gd_origin origin = gd_origins_of(found, module->operands[load->operand].end);
         ck_assert_msg(origin.flags == cases[i].flags, "%s: %" PRIu32, cases[i].address,
@@ -743,7 +742,7 @@ TEST(origins, too_many_parameters)
                        i + 1 < COUNT ? "" : "mov.u64 %few, %rd9;\n", i);
     gd_text_string(&text, "}\n");
     griddep_ptx *ptx = parse(gd_text_get(&text));
-    ck_assert_int_eq(gd_origins_create(&ptx->module, 0, &found, &error), GRIDDEP_OK);
+    ck_good(gd_origins_create(&ptx->module, 0, &found, &error));
     gd_origin origin = gd_origins_of(found, find_register(&ptx->module, "%rd9"));
     ck_assert_uint_eq(origin.flags & GD_ORIGIN_UNKNOWN, GD_ORIGIN_UNKNOWN);
     ck_assert_uint_le(gd_origins_set_count(found, origin.parameters), GD_PTX_LIMIT_ORIGINS);

@@ -15,6 +15,7 @@
 #include "griddep.h"
 #include "sanitized.h"
 #include "suite.h"
+#include "unit/status.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/"
 
@@ -213,12 +214,10 @@ static bool is_refused(const char *frame, const char *target, const char *instru
     gd_text_append(&text, named + 6, (size_t)(hole - named - 6));
     gd_text_string(&text, instruction);
     gd_text_string(&text, hole + 1);
-    ck_assert_int_eq(
-        griddep_ptx_check(gd_text_get(&text), text.bytes, "form", NULL, &findings, &error),
-        GRIDDEP_OK);
+    ck_good(griddep_ptx_check(gd_text_get(&text), text.bytes, "form", NULL, &findings, &error));
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof finding};
-        ck_assert_int_eq(griddep_findings_get(findings, i, &finding, &error), GRIDDEP_OK);
+        ck_good(griddep_findings_get(findings, i, &finding, &error));
         refused |= finding.severity == GRIDDEP_SEVERITY_ERROR;
     }
     griddep_findings_destroy(findings);
@@ -236,8 +235,8 @@ TEST(forms, variants_are_judged_as_ptxas_judges_them)
     int forms = 0, refused = 0, missed = 0, alarms = 0;
 
     griddep_error_init(&error);
-    ck_assert_int_eq(gd_file_read(GOLDEN "instructions.frame", &frame, &bytes, &error), GRIDDEP_OK);
-    ck_assert_int_eq(gd_file_read(GOLDEN "forms.txt", &record, &bytes, &error), GRIDDEP_OK);
+    ck_good(gd_file_read(GOLDEN "instructions.frame", &frame, &bytes, &error));
+    ck_good(gd_file_read(GOLDEN "forms.txt", &record, &bytes, &error));
     for (const char *at = record; *at; at += strcspn(at, "\n") + 1) {
         if (*at == '=') {
             target = at + 2;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "griddep.h"
 #include "suite.h"
+#include "unit/status.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define ENTRY HEAD ".visible .entry k(.param .u64 x)\n{\n"
@@ -98,8 +99,7 @@ static griddep_findings *check_text(const char *text)
 {
     griddep_findings *findings = NULL;
 
-    ck_assert_int_eq(griddep_ptx_check(text, strlen(text), "t.ptx", NULL, &findings, &error),
-                     GRIDDEP_OK);
+    ck_good(griddep_ptx_check(text, strlen(text), "t.ptx", NULL, &findings, &error));
     return findings;
 }
 
@@ -107,7 +107,7 @@ static griddep_finding get(const griddep_findings *findings, uint32_t index)
 {
     griddep_finding finding = {.size = sizeof finding};
 
-    ck_assert_int_eq(griddep_findings_get(findings, index, &finding, &error), GRIDDEP_OK);
+    ck_good(griddep_findings_get(findings, index, &finding, &error));
     return finding;
 }
 
@@ -127,7 +127,7 @@ static void compare_edit(const griddep_findings *findings, uint32_t index, const
 {
     griddep_edit edit = {.size = sizeof edit};
 
-    ck_assert_int_eq(griddep_findings_get_edit(findings, index, 0, &edit, &error), GRIDDEP_OK);
+    ck_good(griddep_findings_get_edit(findings, index, 0, &edit, &error));
     ck_assert_str_eq(edit.text, want->mended);
     ck_assert_uint_eq(edit.offset, text->from);
     ck_assert_uint_eq(edit.bytes, text->to - text->from);
@@ -156,8 +156,7 @@ LOOP_TEST(findings, finding_is_whole, COUNT(cases))
         compare_edit(findings, index, &text, want);
     ck_assert_uint_eq(finding.related_count, text.related != SIZE_MAX);
     if (finding.related_count) {
-        ck_assert_int_eq(griddep_findings_get_related(findings, index, 0, &related, &error),
-                         GRIDDEP_OK);
+        ck_good(griddep_findings_get_related(findings, index, 0, &related, &error));
         ck_assert_uint_eq(offset_of(text.text, related.line, related.column), text.related);
         ck_assert_int_eq(related.end_line, related.line);
         ck_assert_int_gt(related.end_column, related.column);
@@ -197,7 +196,7 @@ TEST(findings, missing_semicolon)
     ck_assert_str_eq(finding.code, "GD002");
     ck_assert_uint_eq(finding.edit_count, 1);
     ck_assert_uint_eq(finding.is_certain, 1);
-    ck_assert_int_eq(griddep_findings_get_edit(findings, 0, 0, &edit, &error), GRIDDEP_OK);
+    ck_good(griddep_findings_get_edit(findings, 0, 0, &edit, &error));
     ck_assert_str_eq(edit.text, ";");
     ck_assert_uint_eq(edit.bytes, 0);
     ck_assert_ptr_eq(text + edit.offset, strstr(text, "\nret"));
@@ -222,7 +221,7 @@ TEST(findings, head)
             continue;
         bool version = !strcmp(finding.code, "GD102");
         ck_assert_uint_eq(finding.is_certain, 1);
-        ck_assert_int_eq(griddep_findings_get_edit(findings, i, 0, &edit, &error), GRIDDEP_OK);
+        ck_good(griddep_findings_get_edit(findings, i, 0, &edit, &error));
         ck_assert_str_eq(edit.text, version ? "7.8" : "sm_90");
         ck_assert_int_eq(edit.line, version ? 1 : 2);
         seen++;
@@ -265,7 +264,7 @@ TEST(findings, bad_calls)
     griddep_edit edit = {.size = sizeof edit};
     griddep_related related = {.size = sizeof related};
 
-    ck_assert_int_eq(griddep_findings_get_edit(findings, 0, 0, &edit, &error), GRIDDEP_OK);
+    ck_good(griddep_findings_get_edit(findings, 0, 0, &edit, &error));
     ck_assert_int_eq(griddep_findings_get_edit(findings, 0, 1, &edit, &error),
                      GRIDDEP_ERROR_NOT_FOUND);
     clear_error();

@@ -15,6 +15,7 @@
 #include "ptx/isa/need.h"
 #include "sanitized.h"
 #include "suite.h"
+#include "unit/status.h"
 #include "unfold.h"
 
 #define GOLDEN SOURCE_DIRECTORY "/tests/golden/"
@@ -55,9 +56,8 @@ static void setup(void)
     char *folded;
 
     griddep_error_init(&error);
-    ck_assert_int_eq(gd_file_read(GOLDEN "instructions.frame", &frame, &bytes, &error), GRIDDEP_OK);
-    ck_assert_int_eq(gd_file_read(GOLDEN "instruction_needs.txt", &folded, &bytes, &error),
-                     GRIDDEP_OK);
+    ck_good(gd_file_read(GOLDEN "instructions.frame", &frame, &bytes, &error));
+    ck_good(gd_file_read(GOLDEN "instruction_needs.txt", &folded, &bytes, &error));
     unfold(folded, &record);
     free(folded);
     line_count = 0;
@@ -123,9 +123,8 @@ static void ask(int32_t version, const char *chip, line *const *asked, int count
         gd_text_append(&text, asked[i]->instruction, strcspn(asked[i]->instruction, "\n") + 1);
     }
     gd_text_string(&text, hole + 1);
-    ck_assert_int_eq(
-        griddep_ptx_check(gd_text_get(&text), text.bytes, "needs.ptx", NULL, &findings, &error),
-        GRIDDEP_OK);
+    ck_good(
+        griddep_ptx_check(gd_text_get(&text), text.bytes, "needs.ptx", NULL, &findings, &error));
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof finding};
         if (griddep_findings_get(findings, i, &finding, &error) != GRIDDEP_OK)

@@ -481,7 +481,7 @@ static void each_golden(void (*use)(const char *name, const char *text, size_t b
             continue;
         ck_assert_int_lt(snprintf(path, sizeof path, "%s/%s", GOLDEN, item->d_name),
                          (int)sizeof path);
-        ck_assert_int_eq(gd_file_read(path, &text, &bytes, &error), GRIDDEP_OK);
+        ck_good(gd_file_read(path, &text, &bytes, &error));
         use(path, text, bytes);
         free(text);
         count++;
@@ -498,14 +498,12 @@ static void compare_golden(const char *path, const char *text, size_t bytes)
     griddep_ptx *ptx = NULL;
     gd_text shown = {0};
 
-    ck_assert_msg(griddep_ptx_parse(text, bytes, path, &ptx, &error) == GRIDDEP_OK, "%s",
-                  error.text);
+    ck_good(griddep_ptx_parse(text, bytes, path, &ptx, &error));
     show_module(&shown, &ptx->module);
     snprintf(expect, sizeof expect, "%.*s.expect", (int)strlen(path) - 4, path);
     if (getenv("GRIDDEP_UPDATE_GOLDEN"))
-        ck_assert_int_eq(gd_file_write(expect, shown.data, shown.bytes, &error), GRIDDEP_OK);
-    ck_assert_msg(gd_file_read(expect, &wanted, &wanted_bytes, &error) == GRIDDEP_OK, "%s",
-                  error.text);
+        ck_good(gd_file_write(expect, shown.data, shown.bytes, &error));
+    ck_good(gd_file_read(expect, &wanted, &wanted_bytes, &error));
     if (wanted_bytes != shown.bytes || memcmp(wanted, shown.data, wanted_bytes) != 0) {
         size_t same = 0;
         while (same < wanted_bytes && same < shown.bytes && wanted[same] == shown.data[same])
@@ -550,9 +548,9 @@ static void check_round_trip(const char *path, const char *text, size_t bytes)
     char *buffer = malloc(bytes + 1);
 
     ck_assert_ptr_nonnull(buffer);
-    ck_assert_int_eq(griddep_ptx_parse(text, bytes, path, &ptx, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_parse(text, bytes, path, &ptx, &error));
     check_ranges(&ptx->module);
-    ck_assert_int_eq(griddep_ptx_print(ptx, buffer, bytes + 1, &needed, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_print(ptx, buffer, bytes + 1, &needed, &error));
     ck_assert_uint_eq(needed, bytes);
     ck_assert_mem_eq(buffer, text, bytes);
     ck_assert_int_eq(buffer[bytes], 0);
@@ -658,7 +656,7 @@ TEST(messages, all_errors_are_kept_in_order)
     static const int32_t lines[] = {5, 7, 9, 10};
     griddep_ptx *ptx = NULL;
 
-    ck_assert_int_eq(gd_ptx_parse_tolerant(text, strlen(text), NULL, &ptx, &error), GRIDDEP_OK);
+    ck_good(gd_ptx_parse_tolerant(text, strlen(text), NULL, &ptx, &error));
     const gd_ptx_diagnostics *diagnostics = ptx->module.diagnostics;
     ck_assert_uint_eq(diagnostics->count, 4);
     for (uint32_t i = 0; i < 4; i++) {
@@ -853,7 +851,7 @@ LOOP_TEST(traits, traits_follow_the_paths, COUNT(trait_cases))
     uint32_t index;
     griddep_ptx_entry_info info = {.size = sizeof info};
     ck_assert(gd_ptx_find_entry(ptx, "k", &index));
-    ck_assert_int_eq(griddep_ptx_get_entry(ptx, index, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_get_entry(ptx, index, &info, &error));
     ck_assert_msg(info.traits == (item->traits | GRIDDEP_TRAIT_KNOWN),
                   "traits %" PRIu32 ", expected %" PRIu32 ":\n%s", info.traits,
                   item->traits | GRIDDEP_TRAIT_KNOWN, text);
@@ -960,7 +958,7 @@ TEST(public, info_tells_about_the_module)
     griddep_ptx *ptx = parse(entries);
     griddep_ptx_info info = {.size = sizeof info};
 
-    ck_assert_int_eq(griddep_ptx_get_info(ptx, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_get_info(ptx, &info, &error));
     ck_assert_uint_eq(info.size, sizeof info);
     ck_assert_uint_eq(info.address_bits, 64);
     ck_assert_str_eq(info.target, "sm_90");
@@ -989,7 +987,7 @@ TEST(public, info_tells_about_targets)
         snprintf(text, sizeof text, ".version 12.3\n.target %s\n", cases[i].line);
         griddep_ptx *ptx = parse(text);
         griddep_ptx_info info = {.size = sizeof info};
-        ck_assert_int_eq(griddep_ptx_get_info(ptx, &info, &error), GRIDDEP_OK);
+        ck_good(griddep_ptx_get_info(ptx, &info, &error));
         ck_assert_str_eq(info.target, cases[i].target);
         ck_assert_int_eq(info.capability, cases[i].capability);
         ck_assert_int_eq(info.version, 123);
@@ -1004,7 +1002,7 @@ TEST(public, info_tells_about_entries)
     griddep_ptx_entry_info info = {.size = sizeof info};
     uint32_t index = 7;
 
-    ck_assert_int_eq(griddep_ptx_get_entry(ptx, 0, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_get_entry(ptx, 0, &info, &error));
     ck_assert_str_eq(info.name, "first");
     ck_assert_int_eq(info.line, 6);
     ck_assert_int_eq(info.column, 17);
@@ -1019,7 +1017,7 @@ TEST(public, info_tells_about_entries)
               info.maximum_block[2] == 1);
     ck_assert(info.required_cluster[0] == 2 && info.required_cluster[1] == 1 &&
               info.required_cluster[2] == 1);
-    ck_assert_int_eq(griddep_ptx_get_entry(ptx, 1, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_get_entry(ptx, 1, &info, &error));
     ck_assert_str_eq(info.name, "second");
     ck_assert_uint_eq(info.parameter_bytes, 0);
     ck_assert(info.required_block[0] == 0 && info.required_block[2] == 0 &&
@@ -1050,7 +1048,7 @@ TEST(public, info_tells_about_parameters)
     griddep_parameter_info info = {.size = sizeof info};
 
     for (uint32_t i = 0; i < 4; i++) {
-        ck_assert_int_eq(griddep_ptx_get_parameter(ptx, 0, i, &info, &error), GRIDDEP_OK);
+        ck_good(griddep_ptx_get_parameter(ptx, 0, i, &info, &error));
         ck_assert_str_eq(info.name, expected[i].name);
         ck_assert_str_eq(info.type, expected[i].type);
         ck_assert_uint_eq(info.offset, expected[i].offset);
@@ -1105,11 +1103,11 @@ TEST(public, print_follows_its_convention)
     uint64_t bytes = 0;
 
     /* The closing zero is no part of the text. */
-    ck_assert_int_eq(griddep_ptx_parse(text, sizeof text, NULL, &ptx, &error), GRIDDEP_OK);
-    ck_assert_int_eq(griddep_ptx_print(ptx, NULL, 0, &bytes, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_parse(text, sizeof text, NULL, &ptx, &error));
+    ck_good(griddep_ptx_print(ptx, NULL, 0, &bytes, &error));
     ck_assert_uint_eq(bytes, sizeof text - 1);
     bytes = 0;
-    ck_assert_int_eq(griddep_ptx_print(ptx, buffer, 9, &bytes, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_print(ptx, buffer, 9, &bytes, &error));
     ck_assert_uint_eq(bytes, sizeof text - 1);
     ck_assert_str_eq(buffer, ".version");
     ck_assert_int_eq(griddep_ptx_print(ptx, NULL, 9, &bytes, &error), GRIDDEP_ERROR_ARGUMENT);

@@ -14,6 +14,7 @@
 #include "run/runtime.h"
 #include "suite.h"
 #include "unit/fail_alloc.h"
+#include "unit/status.h"
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
@@ -31,9 +32,8 @@ static void setup(void)
     setenv("GRIDDEP_STORE", "off", 1);
     fake_driver_reset();
     griddep_error_init(&error);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
-                     GRIDDEP_OK);
-    ck_assert_int_eq(gd_runtime_open_on(driver, NULL, &runtime, &error), GRIDDEP_OK);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, NULL, &runtime, &error));
 }
 
 static void teardown(void)
@@ -240,9 +240,7 @@ TEST(language, not_a_number_differs_from_every_number)
         griddep_ptx_destroy(ptx);
     }
     griddep_ptx *ptx = parse_condition("factor != 0");
-    ck_assert_int_eq(
-        griddep_ptx_check_launch(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, &error),
-        GRIDDEP_OK);
+    ck_good(griddep_ptx_check_launch(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, &error));
     griddep_ptx_destroy(ptx);
 }
 
@@ -325,7 +323,7 @@ LOOP_TEST(language, a_mistake_is_told_with_its_place, COUNT(mistakes))
     ck_assert_msg(strstr(first_wrong(ptx), mistakes[_i].text), "%s", first_wrong(ptx));
     ck_assert_uint_eq(ptx->requires_wrong.list[0].offset, sizeof before - 1 + mistakes[_i].column);
     /* The text is parsed, but never loaded. */
-    ck_assert_int_eq(griddep_ptx_print(ptx, NULL, 0, &bytes, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_print(ptx, NULL, 0, &bytes, &error));
     ck_assert_int_eq(griddep_module_load(runtime, ptx->module.text, bytes, NULL, &module, &error),
                      GRIDDEP_ERROR_SYNTAX);
     ck_assert_ptr_null(module);
@@ -455,7 +453,7 @@ TEST(fields, each_entry_has_its_own)
              "// requires:\n//   block.x == 32\n// requires one:\n//   rows == 1\n// requires two: "
              "columns == 2\n",
              two_entries);
-    ck_assert_int_eq(griddep_ptx_parse(text, strlen(text), NULL, &ptx, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_parse(text, strlen(text), NULL, &ptx, &error));
     ck_assert_str_eq(first_wrong(ptx), "");
     ck_assert_str_eq(nth(ptx, 0, 0)->text, "block.x == 32");
     ck_assert_str_eq(nth(ptx, 0, 1)->text, "rows == 1");
@@ -465,11 +463,11 @@ TEST(fields, each_entry_has_its_own)
     ck_assert_ptr_null(nth(ptx, 1, 2));
     griddep_ptx_destroy(ptx);
     snprintf(text, sizeof text, "%s%s", "// requires three:\n//   rows == 1\n", two_entries);
-    ck_assert_int_eq(griddep_ptx_parse(text, strlen(text), NULL, &ptx, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_parse(text, strlen(text), NULL, &ptx, &error));
     ck_assert_str_eq(first_wrong(ptx), "there is no entry \"three\"");
     griddep_ptx_destroy(ptx);
     snprintf(text, sizeof text, "%s%s", "// requires:\n//   rows == 1\n", two_entries);
-    ck_assert_int_eq(griddep_ptx_parse(text, strlen(text), NULL, &ptx, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_parse(text, strlen(text), NULL, &ptx, &error));
     ck_assert_ptr_nonnull(strstr(first_wrong(ptx), "entry two has no parameter \"rows\""));
     griddep_ptx_destroy(ptx);
 }
@@ -600,13 +598,11 @@ TEST(fields, an_extent_is_told)
     uint64_t bytes = 7;
 
     ck_assert_str_eq(first_wrong(ptx), "");
-    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0,
-                                            &bytes, &error),
-                     GRIDDEP_OK);
+    ck_good(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0, &bytes,
+                                   &error));
     ck_assert_uint_eq(bytes, 49152);
-    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 1,
-                                            &bytes, &error),
-                     GRIDDEP_OK);
+    ck_good(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 1, &bytes,
+                                   &error));
     ck_assert_uint_eq(bytes, 2048);
     ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS,
                                             HUGE_ONE, &bytes, &error),
@@ -619,9 +615,8 @@ TEST(fields, an_extent_is_told)
                      GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_uint_eq(bytes, 2048);
     tried.arguments[0].value = 0;
-    ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0,
-                                            &bytes, &error),
-                     GRIDDEP_OK);
+    ck_good(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0, &bytes,
+                                   &error));
     ck_assert_uint_eq(bytes, 0);
     griddep_ptx_destroy(ptx);
 }
@@ -704,13 +699,12 @@ TEST(fields, an_extent_tells_its_elements)
         snprintf(head, sizeof head, "// extent:\n//   x: %s\n", cases[i].extent);
         griddep_ptx *ptx = parse(head);
         ck_assert_str_eq(first_wrong(ptx), "");
-        ck_assert_int_eq(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS,
-                                                0, &bytes, &error),
-                         GRIDDEP_OK);
+        ck_good(griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, 0, &bytes,
+                                       &error));
         ck_assert_uint_eq(bytes, cases[i].bytes);
-        ck_assert_int_eq(griddep_ptx_get_parameter(ptx, 0, 0, &info, &error), GRIDDEP_OK);
+        ck_good(griddep_ptx_get_parameter(ptx, 0, 0, &info, &error));
         ck_assert_pstr_eq(info.element, cases[i].element);
-        ck_assert_int_eq(griddep_ptx_get_parameter(ptx, 0, 1, &info, &error), GRIDDEP_OK);
+        ck_good(griddep_ptx_get_parameter(ptx, 0, 1, &info, &error));
         ck_assert_ptr_null(info.element);
         griddep_ptx_destroy(ptx);
     }
@@ -1017,7 +1011,7 @@ TEST(fields, no_text_breaks_the_reader)
         snprintf(text, sizeof text,
                  "// requires:\n//   %s\n// extent:\n//   x: columns\n//   y: %s\n%s", out.text,
                  random_below(2) ? "rows" : out.text, entry_text);
-        ck_assert_int_eq(gd_ptx_parse_tolerant(text, strlen(text), NULL, &ptx, &error), GRIDDEP_OK);
+        ck_good(gd_ptx_parse_tolerant(text, strlen(text), NULL, &ptx, &error));
         uint64_t bytes;
         for (uint32_t k = 0; k < 2 && ptx->module.entry_count; k++)
             griddep_ptx_get_extent(ptx, 0, &tried.config, tried.arguments, ARGUMENTS, k, &bytes,
@@ -1069,7 +1063,7 @@ static void setup_road(void)
     ck_assert_msg(griddep_module_load(runtime, road_text, sizeof road_text, NULL, &road_module,
                                       &error) == GRIDDEP_OK,
                   "%s", error.text);
-    ck_assert_int_eq(griddep_module_find_kernel(road_module, NULL, &road, &error), GRIDDEP_OK);
+    ck_good(griddep_module_find_kernel(road_module, NULL, &road, &error));
 }
 
 static void teardown_road(void)
@@ -1093,7 +1087,7 @@ static const griddep_argument road_arguments[] = {{.bytes = 8, .value = 4096},
 static const griddep_argument road_others[] = {{.bytes = 8, .value = 4096},
                                                {.bytes = 4, .value = 12}};
 
-#define ck_refused(call, words)                                                                    \
+#define ck_broken(call, words)                                                                     \
     do {                                                                                           \
         ck_assert_int_eq(call, GRIDDEP_ERROR_REQUIREMENT);                                         \
         ck_assert_str_eq(error.text, "kernel road needs " words);                                  \
@@ -1107,12 +1101,11 @@ TEST_GROUP(roads, setup_road, teardown_road);
 
 TEST(roads, a_launch_is_refused)
 {
-    ck_assert_int_eq(griddep_launch(road, &road_config, road_arguments, 2, NULL, &error),
-                     GRIDDEP_OK);
+    ck_good(griddep_launch(road, &road_config, road_arguments, 2, NULL, &error));
     ck_assert_uint_eq(fake_driver_launches(), 1);
-    ck_refused(griddep_launch(road, &road_config, road_others, 2, NULL, &error), COLUMNS);
-    ck_refused(griddep_launch(road, &road_wrong, road_arguments, 2, NULL, &error), BLOCK);
-    ck_refused(griddep_launch(road, &road_cluster, road_arguments, 2, NULL, &error), CLUSTER);
+    ck_broken(griddep_launch(road, &road_config, road_others, 2, NULL, &error), COLUMNS);
+    ck_broken(griddep_launch(road, &road_wrong, road_arguments, 2, NULL, &error), BLOCK);
+    ck_broken(griddep_launch(road, &road_cluster, road_arguments, 2, NULL, &error), CLUSTER);
     ck_assert_uint_eq(fake_driver_launches(), 1);
 }
 
@@ -1123,11 +1116,10 @@ TEST(roads, a_packed_launch_is_refused)
         uint32_t columns;
     } packed = {4096, 16};
 
-    ck_assert_int_eq(griddep_launch_packed(road, &road_config, &packed, 12, NULL, &error),
-                     GRIDDEP_OK);
-    ck_refused(griddep_launch_packed(road, &road_wrong, &packed, 12, NULL, &error), BLOCK);
+    ck_good(griddep_launch_packed(road, &road_config, &packed, 12, NULL, &error));
+    ck_broken(griddep_launch_packed(road, &road_wrong, &packed, 12, NULL, &error), BLOCK);
     packed.columns = 12;
-    ck_refused(griddep_launch_packed(road, &road_config, &packed, 12, NULL, &error), COLUMNS);
+    ck_broken(griddep_launch_packed(road, &road_config, &packed, 12, NULL, &error), COLUMNS);
     ck_assert_uint_eq(fake_driver_launches(), 1);
 }
 
@@ -1140,31 +1132,27 @@ TEST(roads, a_cluster_given_as_an_attribute_counts)
                                     .attributes = &attribute,
                                     .attribute_count = 1};
 
-    ck_assert_int_eq(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
-                                           (const int64_t[]){4, 1, 1}, 3, &error),
-                     GRIDDEP_OK);
-    ck_refused(griddep_launch(road, &config, road_arguments, 2, NULL, &error), CLUSTER);
-    ck_assert_int_eq(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
-                                           (const int64_t[]){2, 1, 1}, 3, &error),
-                     GRIDDEP_OK);
-    ck_assert_int_eq(griddep_launch(road, &config, road_arguments, 2, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                  (const int64_t[]){4, 1, 1}, 3, &error));
+    ck_broken(griddep_launch(road, &config, road_arguments, 2, NULL, &error), CLUSTER);
+    ck_good(griddep_attribute_set(&attribute, GRIDDEP_ATTRIBUTE_CLUSTER_DIMENSION,
+                                  (const int64_t[]){2, 1, 1}, 3, &error));
+    ck_good(griddep_launch(road, &config, road_arguments, 2, NULL, &error));
 }
 
 TEST(roads, a_launch_of_a_chain_is_refused)
 {
     griddep_chain *chain = NULL;
 
-    ck_assert_int_eq(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
-    ck_refused(griddep_chain_add(chain, road, &road_config, road_others, 2, &error), COLUMNS);
-    ck_refused(griddep_chain_add(chain, road, &road_wrong, road_arguments, 2, &error), BLOCK);
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    ck_broken(griddep_chain_add(chain, road, &road_config, road_others, 2, &error), COLUMNS);
+    ck_broken(griddep_chain_add(chain, road, &road_wrong, road_arguments, 2, &error), BLOCK);
     ck_assert_uint_eq(griddep_chain_length(chain), 0);
-    ck_assert_int_eq(griddep_chain_add(chain, road, &road_config, road_arguments, 2, &error),
-                     GRIDDEP_OK);
+    ck_good(griddep_chain_add(chain, road, &road_config, road_arguments, 2, &error));
     for (int i = 0; i < 2; i++) {
-        ck_refused(griddep_chain_set_arguments(chain, 0, road_others, 2, &error), COLUMNS);
-        ck_refused(griddep_chain_set_config(chain, 0, &road_wrong, &error), BLOCK);
-        ck_assert_int_eq(griddep_chain_set_arguments(chain, 0, road_arguments, 2, &error),
-                         GRIDDEP_OK);
+        ck_broken(griddep_chain_set_arguments(chain, 0, road_others, 2, &error), COLUMNS);
+        ck_broken(griddep_chain_set_config(chain, 0, &road_wrong, &error), BLOCK);
+        ck_good(griddep_chain_set_arguments(chain, 0, road_arguments, 2, &error));
     }
     griddep_chain_destroy(chain);
 }
@@ -1174,19 +1162,16 @@ TEST(roads, a_node_of_a_graph_is_refused_and_so_are_its_changes)
     griddep_graph *graph = NULL;
     uint32_t node = 9;
 
-    ck_assert_int_eq(griddep_graph_create(runtime, &graph, &error), GRIDDEP_OK);
-    ck_refused(griddep_graph_add_kernel(graph, road, &road_config, road_others, 2, &node, &error),
-               COLUMNS);
-    ck_assert_int_eq(
-        griddep_graph_add_kernel(graph, road, &road_config, road_arguments, 2, &node, &error),
-        GRIDDEP_OK);
-    ck_refused(griddep_graph_set_arguments(graph, node, road_others, 2, &error), COLUMNS);
-    ck_refused(griddep_graph_set_config(graph, node, &road_wrong, &error), BLOCK);
-    ck_assert_int_eq(griddep_graph_instantiate(graph, &error), GRIDDEP_OK);
-    ck_refused(griddep_graph_set_arguments(graph, node, road_others, 2, &error), COLUMNS);
-    ck_refused(griddep_graph_set_config(graph, node, &road_wrong, &error), BLOCK);
-    ck_assert_int_eq(griddep_graph_set_arguments(graph, node, road_arguments, 2, &error),
-                     GRIDDEP_OK);
+    ck_good(griddep_graph_create(runtime, &graph, &error));
+    ck_broken(griddep_graph_add_kernel(graph, road, &road_config, road_others, 2, &node, &error),
+              COLUMNS);
+    ck_good(griddep_graph_add_kernel(graph, road, &road_config, road_arguments, 2, &node, &error));
+    ck_broken(griddep_graph_set_arguments(graph, node, road_others, 2, &error), COLUMNS);
+    ck_broken(griddep_graph_set_config(graph, node, &road_wrong, &error), BLOCK);
+    ck_good(griddep_graph_instantiate(graph, &error));
+    ck_broken(griddep_graph_set_arguments(graph, node, road_others, 2, &error), COLUMNS);
+    ck_broken(griddep_graph_set_config(graph, node, &road_wrong, &error), BLOCK);
+    ck_good(griddep_graph_set_arguments(graph, node, road_arguments, 2, &error));
     griddep_graph_destroy(graph);
 }
 
@@ -1196,13 +1181,11 @@ TEST(roads, a_kernel_tells_its_text)
     griddep_kernel_info kernel = {.size = sizeof kernel};
     uint64_t bytes = 0;
 
-    ck_assert_int_eq(griddep_kernel_get_info(road, &kernel, &error), GRIDDEP_OK);
-    ck_assert_int_eq(griddep_ptx_get_requirement(kernel.ptx, kernel.entry, 1, &info, &error),
-                     GRIDDEP_OK);
+    ck_good(griddep_kernel_get_info(road, &kernel, &error));
+    ck_good(griddep_ptx_get_requirement(kernel.ptx, kernel.entry, 1, &info, &error));
     ck_assert_str_eq(info.text, "block.x % 32 == 0");
-    ck_assert_int_eq(griddep_ptx_get_extent(kernel.ptx, kernel.entry, &road_config, road_arguments,
-                                            2, 0, &bytes, &error),
-                     GRIDDEP_OK);
+    ck_good(griddep_ptx_get_extent(kernel.ptx, kernel.entry, &road_config, road_arguments, 2, 0,
+                                   &bytes, &error));
     ck_assert_uint_eq(bytes, 64);
 }
 

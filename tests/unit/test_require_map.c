@@ -12,6 +12,7 @@
 #include "ptx/require/tensor_map.h"
 #include "run/runtime.h"
 #include "suite.h"
+#include "unit/status.h"
 
 #define COUNT(list) (int)(sizeof(list) / sizeof(list)[0])
 
@@ -336,13 +337,9 @@ TEST(language, a_map_tells_its_extent)
                                              {.bytes = 4},
                                              {.bytes = 16, .data = &map},
                                              {.bytes = 128, .data = &map}};
-    ck_assert_int_eq(
-        griddep_ptx_get_extent(ptx, 0, &one_block, arguments, ARGUMENTS, 0, &bytes, &error),
-        GRIDDEP_OK);
+    ck_good(griddep_ptx_get_extent(ptx, 0, &one_block, arguments, ARGUMENTS, 0, &bytes, &error));
     ck_assert_uint_eq(bytes, 4194304);
-    ck_assert_int_eq(
-        griddep_ptx_get_extent(ptx, 0, &one_block, arguments, ARGUMENTS, 1, &bytes, &error),
-        GRIDDEP_OK);
+    ck_good(griddep_ptx_get_extent(ptx, 0, &one_block, arguments, ARGUMENTS, 1, &bytes, &error));
     ck_assert_uint_eq(bytes, 2048);
     map.opaque[15] = 1;
     for (uint32_t i = 0; i < 2; i++) {
@@ -381,13 +378,12 @@ static int32_t launch_with_wrong_box(void)
     logged[0] = 0;
     gd_tensor_map_write(&map, &values);
     snprintf(text, sizeof text, "// requires: a_map.box.y == 64\n%s", entry_text);
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
-                     GRIDDEP_OK);
-    ck_assert_int_eq(gd_runtime_open_on(driver, &options, &runtime, &error), GRIDDEP_OK);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, &options, &runtime, &error));
     ck_assert_msg(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error) ==
                       GRIDDEP_OK,
                   "%s", error.text);
-    ck_assert_int_eq(griddep_module_find_kernel(module, "kernel", &kernel, &error), GRIDDEP_OK);
+    ck_good(griddep_module_find_kernel(module, "kernel", &kernel, &error));
     const griddep_argument arguments[ARGUMENTS] = {{.bytes = 128, .data = &map},
                                                    {.bytes = 8, .value = 0x1000},
                                                    {.bytes = 4},

@@ -19,6 +19,7 @@
 #include "ptx/rewrite/keep.h"
 #include "suite.h"
 #include "unit/fail_alloc.h"
+#include "unit/status.h"
 
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof(list)[0]))
 
@@ -50,10 +51,10 @@ static char *print(const griddep_ptx *ptx)
 {
     uint64_t bytes = 0;
 
-    ck_assert_int_eq(griddep_ptx_print(ptx, NULL, 0, &bytes, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_print(ptx, NULL, 0, &bytes, &error));
     char *text = malloc(bytes + 1);
     ck_assert_ptr_nonnull(text);
-    ck_assert_int_eq(griddep_ptx_print(ptx, text, bytes + 1, &bytes, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_print(ptx, text, bytes + 1, &bytes, &error));
     return text;
 }
 
@@ -167,7 +168,7 @@ static void read_file(const char *path, char **text)
     char *data = NULL;
     size_t bytes = 0;
 
-    ck_assert_msg(gd_file_read(path, &data, &bytes, &error) == GRIDDEP_OK, "%s", error.text);
+    ck_good(gd_file_read(path, &data, &bytes, &error));
     *text = data;
 }
 
@@ -240,7 +241,7 @@ static void write_notes(gd_text *text, const griddep_findings *notes)
 {
     for (uint32_t i = 0; i < griddep_findings_count(notes); i++) {
         griddep_finding note = {.size = sizeof note};
-        ck_assert_int_eq(griddep_findings_get(notes, i, &note, &error), GRIDDEP_OK);
+        ck_good(griddep_findings_get(notes, i, &note, &error));
         ck_assert_int_eq(note.severity, GRIDDEP_SEVERITY_NOTE);
         gd_text_format(text, "%" PRId32 ":%" PRId32 ": %s: %s%s%s\n%s", note.line, note.column,
                        note.code, note.text, note.entry ? " in " : "", note.entry ? note.entry : "",
@@ -309,11 +310,10 @@ static void check_result(const griddep_ptx *ptx)
      * constant. */
     const griddep_check_options options = {
         .size = sizeof options, .constants = weight_and_bias, .constant_count = 2};
-    ck_assert_int_eq(griddep_ptx_check(text, strlen(text), "test", &options, &findings, &error),
-                     GRIDDEP_OK);
+    ck_good(griddep_ptx_check(text, strlen(text), "test", &options, &findings, &error));
     for (uint32_t i = 0; i < griddep_findings_count(findings); i++) {
         griddep_finding finding = {.size = sizeof finding};
-        ck_assert_int_eq(griddep_findings_get(findings, i, &finding, &error), GRIDDEP_OK);
+        ck_good(griddep_findings_get(findings, i, &finding, &error));
         ck_assert_msg(finding.severity != GRIDDEP_SEVERITY_ERROR, "%s: %s\n%s", finding.code,
                       finding.text, finding.quote);
     }
@@ -335,7 +335,7 @@ LOOP_TEST(rewrite, combinations, COUNT_OF(cases))
             ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error),
                              GRIDDEP_ERROR_ARGUMENT);
         } else {
-            ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_OK);
+            ck_good(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error));
             bool placed = options.wait == GRIDDEP_WAIT_INSERT ? !strstr(input, W)
                                                               : options.wait != GRIDDEP_WAIT_KEEP;
             if (!no_wait && placed)
@@ -657,7 +657,7 @@ static void check_program(const char *text, int32_t wait, int32_t trigger)
         ck_assert_int_eq(status, GRIDDEP_ERROR_UNSUPPORTED);
     } else {
         free(rewrite(text, &options, NULL));
-        ck_assert_int_eq(gd_flow_create(&made->module, 0, &flow, &error), GRIDDEP_OK);
+        ck_good(gd_flow_create(&made->module, 0, &flow, &error));
         ck_assert_msg(!can_avoid(flow, GD_OP_GRIDDEPCONTROL_WAIT, true), "%s", made->module.text);
         ck_assert_msg(!is_repeated(flow, GD_OP_GRIDDEPCONTROL_WAIT), "%s", made->module.text);
         ck_assert_msg(!is_repeated(flow, GD_OP_GRIDDEPCONTROL_LAUNCH_DEPENDENTS), "%s",
@@ -932,7 +932,7 @@ TEST(rewrite, no_loop)
                      GRIDDEP_ERROR_ARGUMENT);
     options.size = (uint32_t)offsetof(griddep_rewrite_options,
                                       trigger_round); /* a caller that knows no rounds */
-    ck_assert_int_eq(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_ptx_rewrite(ptx, &options, &made, NULL, &error));
     griddep_ptx_destroy(made);
     griddep_ptx_destroy(ptx);
 }
@@ -1023,7 +1023,7 @@ LOOP_TEST(rewrite, entries_that_are_kept, COUNT_OF(keeps))
     griddep_ptx *ptx = parse(keeps[_i].text), *kept = NULL;
     const uint32_t count = 1 + (keeps[_i].names[1] != NULL);
 
-    ck_assert_int_eq(gd_ptx_keep(ptx, keeps[_i].names, count, &kept, &error), GRIDDEP_OK);
+    ck_good(gd_ptx_keep(ptx, keeps[_i].names, count, &kept, &error));
     char *text = print(kept);
     ck_assert_str_eq(text, keeps[_i].kept);
     free(text);

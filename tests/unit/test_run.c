@@ -135,8 +135,7 @@ static griddep_kernel *kernel_of(griddep_module *module, const char *name)
 {
     griddep_kernel *kernel = NULL;
 
-    ck_assert_msg(griddep_module_find_kernel(module, name, &kernel, &error) == GRIDDEP_OK, "%s",
-                  error.text);
+    ck_good(griddep_module_find_kernel(module, name, &kernel, &error));
     return kernel;
 }
 
@@ -144,7 +143,7 @@ static griddep_runtime_info info_of(griddep_runtime *of)
 {
     griddep_runtime_info info = {.size = sizeof info};
 
-    ck_assert_int_eq(griddep_runtime_get_info(of, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_get_info(of, &info, &error));
     return info;
 }
 
@@ -178,8 +177,7 @@ TEST(opening, runtime_adopts_the_current_context)
     griddep_runtime *opened = NULL;
     gd_driver *driver = NULL;
 
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
-                     GRIDDEP_OK);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
     ck_assert_int_eq(driver->cuCtxPushCurrent(mine), GD_CUDA_SUCCESS);
     ck_assert_int_eq(open_with(NULL, &opened), GRIDDEP_OK);
     ck_assert_ptr_eq(info_of(opened).context, mine);
@@ -257,7 +255,7 @@ TEST(opening, runtime_takes_the_device_that_is_named)
     gd_driver *driver = NULL;
 
     fake_driver_set_device_count(3);
-    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gd_CUcontext current =
             cases[i].current < 0 ? NULL : fake_driver_create_context(cases[i].current);
@@ -293,14 +291,14 @@ TEST(opening, runtime_tells_emulated_from_real)
     griddep_runtime_info info = {.size = sizeof info};
 
     ck_status(open_with(NULL, &opened), GRIDDEP_OK);
-    ck_status(griddep_runtime_get_info(opened, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_get_info(opened, &info, &error));
     ck_assert_uint_eq(info.emulated, 0);
     ck_assert_str_eq(info.fallback, "");
     griddep_runtime_close(opened);
     fake_driver_hide("cuDeviceGetUuid");
     ck_status(open_with(NULL, &opened), GRIDDEP_OK);
     info.emulated = 7;
-    ck_status(griddep_runtime_get_info(opened, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_get_info(opened, &info, &error));
     ck_assert_uint_eq(info.emulated, 0);
     griddep_runtime_close(opened);
 }
@@ -399,11 +397,11 @@ TEST(open, memory_copies_and_fills)
     uint32_t in[4] = {1, 2, 3, 4}, out[4] = {0};
     void *stream = NULL;
 
-    ck_status(griddep_memory_allocate(runtime, sizeof in, &address, &error), GRIDDEP_OK);
-    ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_write(runtime, address, in, sizeof in, stream, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_fill(runtime, address, 0xff, 4, stream, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_read(runtime, out, address, sizeof out, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_allocate(runtime, sizeof in, &address, &error));
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
+    ck_good(griddep_memory_write(runtime, address, in, sizeof in, stream, &error));
+    ck_good(griddep_memory_fill(runtime, address, 0xff, 4, stream, &error));
+    ck_good(griddep_memory_read(runtime, out, address, sizeof out, NULL, &error));
     ck_assert_uint_eq(out[0], UINT32_MAX);
     ck_assert_uint_eq(out[3], 4);
     ck_status(griddep_memory_allocate(runtime, 0, &address, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -411,9 +409,9 @@ TEST(open, memory_copies_and_fills)
               GRIDDEP_ERROR_DEVICE_MEMORY);
     ck_status(griddep_memory_write(runtime, address, NULL, 4, NULL, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_free(runtime, address, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_free(runtime, 0, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
+    ck_good(griddep_memory_free(runtime, address, &error));
+    ck_good(griddep_memory_free(runtime, 0, &error));
 }
 
 TEST(open, events_measure)
@@ -421,16 +419,16 @@ TEST(open, events_measure)
     void *start = NULL, *end = NULL;
     double nanoseconds = -1;
 
-    ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &start, &error), GRIDDEP_OK);
-    ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &end, &error), GRIDDEP_OK);
-    ck_status(griddep_event_record(runtime, start, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_event_record(runtime, end, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_event_elapsed(runtime, start, end, &nanoseconds, &error), GRIDDEP_OK);
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &start, &error));
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &end, &error));
+    ck_good(griddep_event_record(runtime, start, NULL, &error));
+    ck_good(griddep_event_record(runtime, end, NULL, &error));
+    ck_good(griddep_event_elapsed(runtime, start, end, &nanoseconds, &error));
     ck_assert(nanoseconds >= 0);
     ck_status(griddep_event_elapsed(runtime, NULL, end, &nanoseconds, &error),
               GRIDDEP_ERROR_ARGUMENT);
-    ck_status(griddep_event_destroy(runtime, start, &error), GRIDDEP_OK);
-    ck_status(griddep_event_destroy(runtime, end, &error), GRIDDEP_OK);
+    ck_good(griddep_event_destroy(runtime, start, &error));
+    ck_good(griddep_event_destroy(runtime, end, &error));
 }
 
 /* ---- module ---- */
@@ -443,16 +441,16 @@ TEST(open, module_lists_its_kernels)
     griddep_kernel_info kernel_info = {.size = sizeof kernel_info};
     griddep_parameter_info parameter = {.size = sizeof parameter};
 
-    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_get_info(module, &info, &error));
     ck_assert_uint_eq(info.kernel_count, 3);
     ck_assert_int_eq(info.image, GRIDDEP_IMAGE_PTX);
     ck_assert_ptr_nonnull(info.ptx);
-    ck_status(griddep_module_get_kernel(module, 1, &kernel, &error), GRIDDEP_OK);
-    ck_status(griddep_kernel_get_info(kernel, &kernel_info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_get_kernel(module, 1, &kernel, &error));
+    ck_good(griddep_kernel_get_info(kernel, &kernel_info, &error));
     ck_assert_str_eq(kernel_info.name, "plain");
     ck_assert_uint_eq(kernel_info.parameter_count, 2);
     ck_assert_uint_eq(kernel_info.parameter_bytes, 16);
-    ck_status(griddep_kernel_get_parameter(kernel, 1, &parameter, &error), GRIDDEP_OK);
+    ck_good(griddep_kernel_get_parameter(kernel, 1, &parameter, &error));
     ck_assert_uint_eq(parameter.offset, 8);
     ck_assert_str_eq(parameter.name, "b");
     ck_assert_str_eq(parameter.type, "f64");
@@ -482,8 +480,7 @@ TEST(open, module_tells_what_kernels_it_has)
         }
         if (count > 16)
             snprintf(expected + strlen(expected), 30, " and %d more", count - 16);
-        ck_status(griddep_module_load(runtime, text, strlen(text), &options, &many, &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_module_load(runtime, text, strlen(text), &options, &many, &error));
         ck_status(griddep_module_find_kernel(many, "none", &kernel, &error),
                   GRIDDEP_ERROR_NOT_FOUND);
         ck_assert_str_eq(error.text, expected);
@@ -496,7 +493,7 @@ TEST(open, module_finds_variables)
     griddep_module *module = load(runtime, ptx);
     uint64_t address = 0, bytes = 0;
 
-    ck_status(griddep_module_get_global(module, "table", &address, &bytes, &error), GRIDDEP_OK);
+    ck_good(griddep_module_get_global(module, "table", &address, &bytes, &error));
     ck_assert_uint_eq(bytes, 64);
     ck_assert_uint_ne(address, 0);
     ck_status(griddep_module_get_global(module, "chair", &address, &bytes, &error),
@@ -549,7 +546,7 @@ TEST(open, module_loads_what_only_the_driver_understands)
     griddep_kernel *kernel = kernel_of(module, "k");
     int32_t reason = -1;
 
-    ck_status(griddep_launch(kernel, &config, &argument, 1, &reason, &error), GRIDDEP_OK);
+    ck_good(griddep_launch(kernel, &config, &argument, 1, &reason, &error));
     ck_assert_int_eq(reason, GRIDDEP_REASON_UNKNOWN_CODE);
     griddep_module_unload(module);
 }
@@ -621,8 +618,8 @@ TEST(open, module_is_named_after_what_it_is)
     griddep_module_info info = {.size = sizeof info};
     char name[600] = "";
 
-    ck_status(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load(runtime, ptx, sizeof ptx, NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
     ck_assert_str_eq(info.name, "PTX");
     info.size = 70000;
     ck_refused(griddep_module_get_info(module, &info, &error), GRIDDEP_ERROR_STRUCT, "cannot be");
@@ -655,9 +652,8 @@ TEST(open, module_passes_jit_options)
     griddep_module *module = NULL;
     griddep_module_info info = {.size = sizeof info};
 
-    ck_status(griddep_module_load(runtime, text, sizeof text, &options, &module, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load(runtime, text, sizeof text, &options, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
     ck_assert_msg(strstr(info.log, "Used 16 registers") != NULL, "%s", info.log);
     griddep_module_unload(module);
 }
@@ -685,8 +681,7 @@ TEST(open, module_hands_its_options_to_the_driver)
                                                 .optimization = cases[i].optimization,
                                                 .maximum_registers = cases[i].registers};
         const int64_t expected[] = {cases[i].level, cases[i].most, cases[i].lines, cases[i].debug};
-        ck_status(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_module_load(runtime, ptx, sizeof ptx, &options, &module, &error));
         griddep_module_unload(module);
         for (size_t k = 0; k < 4; k++) {
             uint64_t value = 0;
@@ -739,22 +734,19 @@ TEST(open, source_compiles_behind_the_prelude)
     if (!have_nvrtc())
         return;
     fake_driver_run_nothing();
-    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_kernel_get_info(kernel_of(module, "scale"), &info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error));
+    ck_good(griddep_kernel_get_info(kernel_of(module, "scale"), &info, &error));
     ck_assert_uint_eq(info.parameter_count, 3);
     ck_assert_uint_eq(info.traits, GRIDDEP_TRAIT_KNOWN | GRIDDEP_TRAIT_WAITS |
                                        GRIDDEP_TRAIT_WAITS_ALWAYS | GRIDDEP_TRAIT_TRIGGERS);
-    ck_status(griddep_launch(kernel_of(module, "scale"), &config, arguments, 3, &reason, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_launch(kernel_of(module, "scale"), &config, arguments, 3, &reason, &error));
     ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
     griddep_module_unload(module);
     /* The prelude says nothing of its own, used or not. */
     griddep_module_info module_info = {.size = sizeof module_info};
     static const char quiet[] = "extern \"C\" __global__ void k(int *x) { *x = 1; }\n";
-    ck_status(griddep_module_compile(runtime, quiet, strlen(quiet), NULL, &module, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_module_get_info(module, &module_info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_compile(runtime, quiet, strlen(quiet), NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &module_info, &error));
     ck_assert_str_eq(module_info.log, "");
     griddep_module_unload(module);
 }
@@ -781,10 +773,8 @@ TEST(open, headers_are_precompiled)
     if (!have_nvrtc() || runtime->nvrtc->version < 12080)
         return;
     for (int i = 0; i < 2; i++) {
-        ck_status(
-            griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
-            GRIDDEP_OK);
-        ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+        ck_good(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error));
+        ck_good(griddep_module_get_info(module, &info, &error));
         ck_assert_msg(strstr(info.log, i ? "using precompiled" : "creating precompiled") != NULL,
                       "%s", info.log);
         griddep_module_unload(module);
@@ -825,9 +815,8 @@ TEST(open, source_on_an_older_chip_does_not_wait)
         return;
     fake_driver_set_capability(80);
     griddep_runtime *older = open_stored("");
-    ck_status(griddep_module_compile(older, source, strlen(source), NULL, &module, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_kernel_get_info(kernel_of(module, NULL), &info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_compile(older, source, strlen(source), NULL, &module, &error));
+    ck_good(griddep_kernel_get_info(kernel_of(module, NULL), &info, &error));
     ck_assert_uint_eq(info.traits, GRIDDEP_TRAIT_KNOWN);
     griddep_module_unload(module);
     griddep_runtime_close(older);
@@ -880,14 +869,14 @@ TEST(open, shelf_variant_follows_the_device)
     griddep_module_info info = {.size = sizeof info};
     const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
 
-    ck_status(griddep_module_load_shelf(runtime, "vector_add", NULL, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load_shelf(runtime, "vector_add", NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
     ck_assert_str_eq(info.name, "elementwise/vector_add.ptx");
     griddep_module_unload(module);
     fake_driver_set_capability(80);
     ck_status(open_with(&options, &older), GRIDDEP_OK);
-    ck_status(griddep_module_load_shelf(older, "vector_add", NULL, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load_shelf(older, "vector_add", NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
     ck_assert_str_eq(info.name, "elementwise/vector_add.sm_80.ptx");
     griddep_module_unload(module);
     ck_refused(griddep_module_load_shelf(older, "matvec_bf16", NULL, &module, &error),
@@ -903,17 +892,17 @@ TEST(open, shelf_variant_of_one_capability)
     griddep_shelf_info info = {.size = sizeof info};
     const griddep_runtime_options options = {.size = sizeof options, .store_directory = ""};
 
-    ck_status(griddep_shelf_find("gemm_bf16", 90, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_shelf_find("gemm_bf16", 90, &info, &error));
     ck_assert_str_eq(info.file, "linear/gemm_bf16.ptx");
     ck_assert_ptr_nonnull(strstr(info.text, "\n.target sm_90a\n"));
-    ck_status(griddep_shelf_find("gemm_bf16", 120, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_shelf_find("gemm_bf16", 120, &info, &error));
     ck_assert_str_eq(info.file, "linear/gemm_bf16.sm_90.ptx");
     ck_assert_ptr_nonnull(strstr(info.text, "\n.target sm_90\n"));
     ck_refused(griddep_shelf_find("gemm_bf16", 80, &info, &error), GRIDDEP_ERROR_UNSUPPORTED,
                "kernel gemm_bf16 needs sm_90 or newer; the device is sm_80");
     fake_driver_set_capability(100);
     ck_status(open_with(&options, &newer), GRIDDEP_OK);
-    ck_status(griddep_module_load_shelf(newer, "gemm_bf16", NULL, &module, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load_shelf(newer, "gemm_bf16", NULL, &module, &error));
     griddep_module_unload(module);
     griddep_runtime_close(newer);
 }
@@ -929,8 +918,8 @@ TEST(open, shelf_is_whole)
         griddep_ptx *parsed = NULL;
         griddep_ptx_entry_info entry = {.size = sizeof entry};
         ck_assert_uint_eq(strlen(info.text), info.bytes);
-        ck_status(griddep_ptx_parse(info.text, info.bytes, info.file, &parsed, &error), GRIDDEP_OK);
-        ck_status(griddep_ptx_get_entry(parsed, 0, &entry, &error), GRIDDEP_OK);
+        ck_good(griddep_ptx_parse(info.text, info.bytes, info.file, &parsed, &error));
+        ck_good(griddep_ptx_get_entry(parsed, 0, &entry, &error));
         ck_assert_str_eq(entry.name, info.name);
         if (info.capability >= 90)
             ck_assert_msg(entry.traits & GRIDDEP_TRAIT_WAITS_ALWAYS, "%s does not always wait",
@@ -938,12 +927,10 @@ TEST(open, shelf_is_whole)
         else
             ck_assert_msg(!(entry.traits & (GRIDDEP_TRAIT_WAITS | GRIDDEP_TRAIT_TRIGGERS)), "%s",
                           info.file);
-        ck_status(griddep_shelf_field(info.text, info.bytes, "purpose", purpose, sizeof purpose,
-                                      &bytes, &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_shelf_field(info.text, info.bytes, "purpose", purpose, sizeof purpose,
+                                    &bytes, &error));
         ck_assert_uint_gt(bytes, 10);
-        ck_status(griddep_shelf_field(info.text, info.bytes, "parameters", NULL, 0, &bytes, &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_shelf_field(info.text, info.bytes, "parameters", NULL, 0, &bytes, &error));
         ck_status(griddep_shelf_field(info.text, info.bytes, "weather", NULL, 0, &bytes, &error),
                   GRIDDEP_ERROR_NOT_FOUND);
         griddep_ptx_destroy(parsed);
@@ -962,16 +949,16 @@ TEST(open, cubin_loads_by_itself)
     size_t length = 0;
     char *cubin = fake_driver_make_cubin(ptx, &length);
 
-    ck_status(griddep_module_load(runtime, cubin, length, NULL, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load(runtime, cubin, length, NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
     ck_assert_int_eq(info.image, GRIDDEP_IMAGE_CUBIN);
     ck_assert_ptr_null(info.ptx);
     ck_assert_uint_eq(info.kernel_count, 3);
     griddep_kernel *sometimes = kernel_of(module, "sometimes");
-    ck_status(griddep_kernel_get_info(sometimes, &kernel, &error), GRIDDEP_OK);
+    ck_good(griddep_kernel_get_info(sometimes, &kernel, &error));
     ck_assert_uint_eq(kernel.traits, 0);
     ck_assert_uint_eq(kernel.parameter_count, 1); /* the driver tells */
-    ck_status(griddep_launch(sometimes, &config, &argument, 1, &reason, &error), GRIDDEP_OK);
+    ck_good(griddep_launch(sometimes, &config, &argument, 1, &reason, &error));
     ck_assert_int_eq(reason, GRIDDEP_REASON_UNKNOWN_CODE);
     griddep_module_unload(module);
     ck_status(griddep_module_load(runtime, cubin, 40, NULL, &module, &error), GRIDDEP_ERROR_IMAGE);
@@ -995,11 +982,11 @@ TEST(opening, old_driver_launches_cubins_packed_only)
 
     fake_driver_set_version(12000);
     griddep_runtime *older = open_stored("");
-    ck_status(griddep_module_load(older, cubin, bytes, NULL, &module, &error), GRIDDEP_OK);
+    ck_good(griddep_module_load(older, cubin, bytes, NULL, &module, &error));
     griddep_kernel *kernel = kernel_of(module, "sometimes"); /* cannot be listed, but found */
     ck_status(griddep_launch(kernel, &config, &argument, 1, NULL, &error),
               GRIDDEP_ERROR_UNSUPPORTED);
-    ck_status(griddep_launch_packed(kernel, &config, &value, 4, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_launch_packed(kernel, &config, &value, 4, NULL, &error));
     griddep_module_unload(module);
     griddep_runtime_close(older);
     free(cubin);
@@ -1024,13 +1011,13 @@ TEST(open, launch_hands_over_shape_and_arguments)
 
     memcpy(arguments, add_arguments, sizeof arguments);
     arguments[2] = (griddep_argument){.bytes = 8, .data = &out};
-    ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     const griddep_launch_config config = {.size = sizeof config,
                                           .grid = {7, 0, 3},
                                           .block = {32, 2},
                                           .shared_bytes = 100,
                                           .stream = stream};
-    ck_status(griddep_launch(add, &config, arguments, 4, &reason, &error), GRIDDEP_OK);
+    ck_good(griddep_launch(add, &config, arguments, 4, &reason, &error));
     ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_str_eq(launch.kernel, "add");
@@ -1046,7 +1033,7 @@ TEST(open, launch_hands_over_shape_and_arguments)
     const uint32_t count = 77;
     ck_assert_mem_eq(launch.parameters, expected, 24);
     ck_assert_mem_eq(launch.parameters + 24, &count, 4);
-    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
     griddep_module_unload(module);
 }
 
@@ -1083,9 +1070,8 @@ LOOP_TEST(opening, launch_decides_about_overlap, 10)
     fake_driver_set_capability(cases[_i].capability);
     griddep_runtime *opened = open_stored("");
     griddep_module *module = load(opened, ptx);
-    ck_status(griddep_launch(kernel_of(module, cases[_i].kernel), &config, arguments, count,
-                             &reason, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_launch(kernel_of(module, cases[_i].kernel), &config, arguments, count, &reason,
+                           &error));
     ck_assert_msg(reason == cases[_i].reason, "%s", griddep_text(GRIDDEP_TEXT_REASON, reason));
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_int_eq(launch.programmatic, reason <= GRIDDEP_REASON_FORCED);
@@ -1112,8 +1098,7 @@ LOOP_TEST(opening, runtime_says_what_launches_do, 6)
 
     ck_status(open_with(&options, &opened), GRIDDEP_OK);
     griddep_module *module = load(opened, ptx);
-    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, &reason, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, &reason, &error));
     ck_assert_int_eq(reason, cases[_i].reason);
     griddep_module_unload(module);
     griddep_runtime_close(opened);
@@ -1133,9 +1118,8 @@ TEST(opening, launch_on_an_older_chip_is_serial)
     fake_driver_set_capability(80);
     fake_driver_run_nothing();
     griddep_runtime *older = open_stored("");
-    ck_status(griddep_module_load_shelf(older, "vector_add", NULL, &module, &error), GRIDDEP_OK);
-    ck_status(griddep_launch(kernel_of(module, NULL), &config, apart, 4, &reason, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_module_load_shelf(older, "vector_add", NULL, &module, &error));
+    ck_good(griddep_launch(kernel_of(module, NULL), &config, apart, 4, &reason, &error));
     ck_assert_int_eq(reason, GRIDDEP_REASON_DEVICE);
     const griddep_launch_config clustered = {
         .size = sizeof config, .grid = {2}, .block = {32}, .cluster = {2}};
@@ -1224,7 +1208,7 @@ TEST(open, launch_checks_the_required_block)
     ck_refused(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error),
                GRIDDEP_ERROR_LIMIT, ".reqntid asks for a block of 64 x 2 x 1");
     config.block[1] = 2;
-    ck_status(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_launch(kernel_of(module, "k"), &config, NULL, 0, NULL, &error));
     griddep_module_unload(module);
 }
 
@@ -1263,11 +1247,10 @@ TEST(open, launch_takes_packed_arguments)
     griddep_kernel *add = kernel_of(module, "add");
     fake_launch launch;
 
-    ck_status(griddep_launch_packed(add, &config, &packed, 28, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_launch_packed(add, &config, &packed, 28, NULL, &error));
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_mem_eq(launch.parameters, &packed, 28);
-    ck_status(griddep_launch_packed(add, &config, &packed, sizeof packed, NULL, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_launch_packed(add, &config, &packed, sizeof packed, NULL, &error));
     ck_refused(griddep_launch_packed(add, &config, &packed, 24, NULL, &error),
                GRIDDEP_ERROR_SIGNATURE, "takes 28 bytes");
     ck_status(griddep_launch_packed(add, &config, NULL, 28, NULL, &error), GRIDDEP_ERROR_ARGUMENT);
@@ -1290,8 +1273,7 @@ TEST(open, launch_takes_many_and_large_arguments)
     }
     strcat(text, ")\n{ ret; }\n");
     griddep_module *module = load(runtime, text);
-    ck_status(griddep_launch(kernel_of(module, "k"), &config, arguments, 101, NULL, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_launch(kernel_of(module, "k"), &config, arguments, 101, NULL, &error));
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_uint_eq(launch.parameter_bytes, 464);
     ck_assert_mem_eq(launch.parameters, big, 64);
@@ -1317,7 +1299,7 @@ TEST(open, launch_passes_attributes_through)
     griddep_kernel *add = kernel_of(module, "add");
     fake_launch launch;
 
-    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_launch(add, &config, add_arguments, 4, NULL, &error));
     ck_assert_int_eq(fake_driver_last_launch(&launch), 1);
     ck_assert_uint_eq(launch.config.numAttrs, 4);
     ck_assert_int_eq((int)launch.config.attrs[0].id,
@@ -1351,11 +1333,11 @@ TEST(open, launch_opts_in_to_shared_memory_once)
     griddep_module *module = load(runtime, ptx);
     griddep_kernel *add = kernel_of(module, "add");
 
-    ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_launch(add, &config, add_arguments, 4, NULL, &error));
     ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 0);
     for (int i = 1; i <= 3; i++) {
         config.shared_bytes = 48u * 1024 + (uint32_t)i * 4096;
-        ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_OK);
+        ck_good(griddep_launch(add, &config, add_arguments, 4, NULL, &error));
     }
     ck_assert_uint_eq(fake_driver_calls("cuFuncSetAttribute"), 1);
     griddep_module_unload(module);
@@ -1373,26 +1355,25 @@ TEST(open, launch_names_a_foreign_stream)
     void *stream = NULL;
 
     ck_status(open_with(&options, &elsewhere), GRIDDEP_OK);
-    ck_status(griddep_stream_create(elsewhere, NULL, &stream, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_create(elsewhere, NULL, &stream, &error));
     griddep_launch_config config = {
         .size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
     ck_refused(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STREAM,
                "another context");
     ck_assert_int_ne(error.driver_code, 0);
     config.stream = NULL;
-    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_add(chain, add, &config, add_arguments, 4, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    ck_good(griddep_chain_add(chain, add, &config, add_arguments, 4, &error));
     ck_status(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, stream, &error), GRIDDEP_ERROR_STREAM);
-    ck_status(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, NULL, &error),
-              GRIDDEP_OK); /* still usable */
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, NULL, &error)); /* still usable */
     griddep_chain_destroy(chain);
-    ck_status(griddep_stream_destroy(elsewhere, stream, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_destroy(elsewhere, stream, &error));
     config.stream = stream; /* destroyed */
     ck_status(griddep_launch(add, &config, add_arguments, 4, NULL, &error), GRIDDEP_ERROR_STREAM);
     void *event = NULL;
-    ck_status(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &event, &error), GRIDDEP_OK);
+    ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &event, &error));
     ck_status(griddep_event_record(runtime, event, stream, &error), GRIDDEP_ERROR_STREAM);
-    ck_status(griddep_event_destroy(runtime, event, &error), GRIDDEP_OK);
+    ck_good(griddep_event_destroy(runtime, event, &error));
     ck_status(griddep_stream_synchronize(runtime, stream, &error), GRIDDEP_ERROR_STREAM);
     ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_ERROR_STREAM);
     ck_status(griddep_memory_fill(runtime, 0, 0, 4, stream, &error), GRIDDEP_ERROR_STREAM);
@@ -1406,8 +1387,7 @@ TEST(open, fault_is_reported_as_such)
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
     griddep_module *module = load(runtime, faulting_ptx);
 
-    ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error),
-              GRIDDEP_OK);
+    ck_good(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error));
     ck_refused(griddep_stream_synchronize(runtime, NULL, &error), GRIDDEP_ERROR_FAULT,
                "CUDA_ERROR_ILLEGAL_ADDRESS");
     ck_status(griddep_launch(kernel_of(module, "add"), &config, add_arguments, 4, NULL, &error),
@@ -1431,18 +1411,17 @@ static adding make_adding(griddep_runtime *on)
     const float ones[4] = {1, 1, 1, 1};
 
     made.module = load(on, adding_ptx);
-    ck_status(griddep_memory_allocate(on, sizeof ones, &made.x, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_allocate(on, sizeof ones, &made.y, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_write(on, made.x, ones, sizeof ones, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_create(on, &made.chain, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_allocate(on, sizeof ones, &made.x, &error));
+    ck_good(griddep_memory_allocate(on, sizeof ones, &made.y, &error));
+    ck_good(griddep_memory_write(on, made.x, ones, sizeof ones, NULL, &error));
+    ck_good(griddep_chain_create(on, &made.chain, &error));
     griddep_argument arguments[4] = {{.bytes = 8, .value = made.x},
                                      {.bytes = 8, .value = made.y},
                                      {.bytes = 8, .value = made.y},
                                      {.bytes = 4, .value = 4}};
     for (int i = 0; i < 3; i++)
-        ck_status(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments,
-                                    4, &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4,
+                                  &error));
     memset(arguments, 0, sizeof arguments); /* they were copied */
     return made;
 }
@@ -1451,8 +1430,8 @@ static void end_adding(griddep_runtime *on, adding *made)
 {
     griddep_chain_destroy(made->chain);
     griddep_module_unload(made->module);
-    ck_status(griddep_memory_free(on, made->x, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_free(on, made->y, &error), GRIDDEP_OK);
+    ck_good(griddep_memory_free(on, made->x, &error));
+    ck_good(griddep_memory_free(on, made->y, &error));
 }
 
 LOOP_TEST(open, chain_runs_in_each_mode, GRIDDEP_MODE_COUNT)
@@ -1464,9 +1443,9 @@ LOOP_TEST(open, chain_runs_in_each_mode, GRIDDEP_MODE_COUNT)
 
     for (unsigned run = 0; run < 2; run++) {
         uint64_t before = fake_driver_launches();
-        ck_status(griddep_memory_fill(runtime, made.y, 0, sizeof y, NULL, &error), GRIDDEP_OK);
-        ck_status(griddep_chain_run(made.chain, mode, NULL, &error), GRIDDEP_OK);
-        ck_status(griddep_memory_read(runtime, y, made.y, sizeof y, NULL, &error), GRIDDEP_OK);
+        ck_good(griddep_memory_fill(runtime, made.y, 0, sizeof y, NULL, &error));
+        ck_good(griddep_chain_run(made.chain, mode, NULL, &error));
+        ck_good(griddep_memory_read(runtime, y, made.y, sizeof y, NULL, &error));
         for (int i = 0; i < 4; i++)
             ck_assert_float_eq(y[i], 3.0f);
         ck_assert_uint_eq(fake_driver_launches(), before + (is_graph ? 0 : 3));
@@ -1498,13 +1477,13 @@ LOOP_TEST(open, chain_tells_each_hop, GRIDDEP_MODE_COUNT)
     ck_assert_uint_eq(griddep_chain_length(made.chain), 3);
     for (uint32_t i = 0; i < 3; i++) {
         griddep_hop_info hop = {.size = sizeof hop};
-        ck_status(griddep_chain_get_hop(made.chain, _i, i, &hop, &error), GRIDDEP_OK);
+        ck_good(griddep_chain_get_hop(made.chain, _i, i, &hop, &error));
         ck_assert_str_eq(hop.kernel, "add");
         ck_assert_int_eq(hop.reason, reasons[_i][i]);
         ck_assert_int_eq(hop.edge, edges[_i][i]);
     }
     griddep_hop_info hop = {.size = sizeof hop};
-    ck_status(griddep_chain_get_hop(made.chain, _i, 3, &hop, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_get_hop(made.chain, _i, 3, &hop, &error));
     ck_assert_int_eq(hop.reason, reasons[_i][2]); /* of the next round */
     ck_assert_int_eq(hop.edge, edges[_i][2]);
     ck_status(griddep_chain_get_hop(made.chain, _i, 4, &hop, &error), GRIDDEP_ERROR_NOT_FOUND);
@@ -1521,13 +1500,12 @@ TEST(open, chain_grows_after_a_run)
                                            {.bytes = 4, .value = 4}};
     float y[4];
 
-    ck_status(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
-    ck_status(
-        griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4, &error),
-        GRIDDEP_OK);
-    ck_status(griddep_memory_fill(runtime, made.y, 0, sizeof y, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_read(runtime, y, made.y, sizeof y, NULL, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+    ck_good(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4,
+                              &error));
+    ck_good(griddep_memory_fill(runtime, made.y, 0, sizeof y, NULL, &error));
+    ck_good(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+    ck_good(griddep_memory_read(runtime, y, made.y, sizeof y, NULL, &error));
     ck_assert_float_eq(y[0], 4.0f);
     end_adding(runtime, &made);
 }
@@ -1541,15 +1519,14 @@ TEST(open, chain_refuses_what_does_not_fit)
     void *stream = NULL;
     int32_t mode = -7;
 
-    ck_status(griddep_chain_create(runtime, &chain, &error), GRIDDEP_OK);
-    ck_status(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH, NULL, &error),
-              GRIDDEP_OK); /* nothing to do */
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH, NULL, &error)); /* nothing to do */
     ck_refused(
         griddep_chain_add(chain, kernel_of(foreign, "add"), &config, add_arguments, 4, &error),
         GRIDDEP_ERROR_ARGUMENT, "another runtime");
     ck_status(griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 3, &error),
               GRIDDEP_ERROR_SIGNATURE);
-    ck_status(griddep_stream_create(runtime, NULL, &stream, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     config.stream = stream;
     ck_refused(
         griddep_chain_add(chain, kernel_of(module, "add"), &config, add_arguments, 4, &error),
@@ -1562,7 +1539,7 @@ TEST(open, chain_refuses_what_does_not_fit)
     ck_assert_int_eq(mode, GRIDDEP_MODE_GRAPH_PDL);
     ck_assert_int_eq(griddep_mode_find("Graph", &mode, NULL), GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_ptr_null(griddep_text(GRIDDEP_TEXT_MODE, 4));
-    ck_status(griddep_stream_destroy(runtime, stream, &error), GRIDDEP_OK);
+    ck_good(griddep_stream_destroy(runtime, stream, &error));
     griddep_chain_destroy(chain);
     griddep_module_unload(foreign);
     griddep_module_unload(module);
@@ -1575,13 +1552,13 @@ TEST(open, objects_end_in_any_order)
     adding made = make_adding(mine);
     uint64_t x = made.x, y = made.y;
 
-    ck_status(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_free(mine, x, &error), GRIDDEP_OK);
-    ck_status(griddep_memory_free(mine, y, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+    ck_good(griddep_memory_free(mine, x, &error));
+    ck_good(griddep_memory_free(mine, y, &error));
     griddep_runtime_close(mine);
     griddep_module_unload(made.module);
     ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 0);
-    ck_status(griddep_chain_prepare(made.chain, GRIDDEP_MODE_GRAPH, &error), GRIDDEP_OK);
+    ck_good(griddep_chain_prepare(made.chain, GRIDDEP_MODE_GRAPH, &error));
     griddep_chain_destroy(made.chain);
     ck_assert_uint_eq(fake_driver_calls("cuModuleUnload"), 1);
 }

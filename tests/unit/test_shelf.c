@@ -15,6 +15,7 @@
 #include "run/runtime.h"
 #include "sanitized.h"
 #include "suite.h"
+#include "unit/status.h"
 
 enum { MOST_VALUES = 1000, MOST_ARGUMENTS = 64, ATTEMPTS = 60, ALIKE = 2 };
 
@@ -490,7 +491,7 @@ static launch make_launch(const trial *tried)
     ck_assert_uint_le(on.parameter_count, MOST_ARGUMENTS);
     for (uint32_t i = 0; i < on.parameter_count; i++) {
         griddep_parameter_info info = {.size = sizeof info};
-        ck_assert_int_eq(griddep_kernel_get_parameter(on.kernel, i, &info, &error), GRIDDEP_OK);
+        ck_good(griddep_kernel_get_parameter(on.kernel, i, &info, &error));
         made.arguments[i] =
             (griddep_argument){.bytes = info.bytes, .data = info.bytes > 8 ? structure : NULL};
     }
@@ -557,9 +558,8 @@ static void setup(void)
     fake_driver_reset();
     griddep_error_init(&error);
     random_state = 1;
-    ck_assert_int_eq(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error),
-                     GRIDDEP_OK);
-    ck_assert_int_eq(gd_runtime_open_on(driver, NULL, &runtime, &error), GRIDDEP_OK);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, NULL, &runtime, &error));
 }
 
 static void open_subject(uint32_t index)
@@ -568,7 +568,7 @@ static void open_subject(uint32_t index)
 
     memset(&on, 0, sizeof on);
     on.shelf.size = sizeof on.shelf;
-    ck_assert_int_eq(griddep_shelf_get(index, &on.shelf, &error), GRIDDEP_OK);
+    ck_good(griddep_shelf_get(index, &on.shelf, &error));
     ck_assert_msg(griddep_ptx_parse(on.shelf.text, on.shelf.bytes, on.shelf.file, &on.ptx,
                                     &error) == GRIDDEP_OK,
                   "%s", error.text);
@@ -578,7 +578,7 @@ static void open_subject(uint32_t index)
     ck_assert_msg(griddep_module_find_kernel(on.module, on.shelf.name, &on.kernel, &error) ==
                       GRIDDEP_OK,
                   "%s", error.text);
-    ck_assert_int_eq(griddep_kernel_get_info(on.kernel, &info, &error), GRIDDEP_OK);
+    ck_good(griddep_kernel_get_info(on.kernel, &info, &error));
     on.parameter_count = info.parameter_count;
     on.most_threads = info.maximum_threads;
     on.most_shared = info.maximum_dynamic_shared_bytes;
@@ -639,7 +639,7 @@ LOOP_TEST(conditions, an_extent_belongs_to_an_address, count_subjects())
     griddep_kernel_info told = {.size = sizeof told};
 
     open_subject((uint32_t)_i);
-    ck_assert_int_eq(griddep_kernel_get_info(on.kernel, &told, &error), GRIDDEP_OK);
+    ck_good(griddep_kernel_get_info(on.kernel, &told, &error));
     for (uint32_t i = 0; i < on.terms->extent_count; i++) {
         const gd_require_name *name = &on.terms->names[on.terms->extents[i].name];
         uint64_t bytes = 0;

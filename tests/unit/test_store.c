@@ -79,7 +79,7 @@ static gd_store *open_store(const char *path)
 {
     gd_store *store = NULL;
 
-    ck_status(gd_store_open(path, &to_said, &store, &error), GRIDDEP_OK);
+    ck_good(gd_store_open(path, &to_said, &store, &error));
     return store;
 }
 
@@ -442,7 +442,7 @@ TEST(entries, store_that_cannot_be_written_is_no_failure)
     if (geteuid() == 0)
         ck_assert_int_eq(chown(work, 0, 0), 0);
     snprintf(below, sizeof below, "%s/file", work);
-    ck_status(gd_file_write(below, "x", 1, &error), GRIDDEP_OK);
+    ck_good(gd_file_write(below, "x", 1, &error));
     said[0] = 0;
     ck_assert_ptr_null(open_store(below));
     ck_said("the store is not used");
@@ -499,7 +499,7 @@ static char nvrtc_path[160];
 
 static void write_text(const char *path, const char *text)
 {
-    ck_status(gd_file_write(path, text, strlen(text), &error), GRIDDEP_OK);
+    ck_good(gd_file_write(path, text, strlen(text), &error));
 }
 
 /* A copy of the fake NVRTC, with its versions as "13.0 9.0". Gives the path. */
@@ -509,9 +509,9 @@ static const char *place_nvrtc(const char *name, const char *versions)
     size_t bytes = 0;
 
     ck_assert_msg(getenv("FAKE_NVRTC"), "FAKE_NVRTC is not set");
-    ck_status(gd_file_read(getenv("FAKE_NVRTC"), &data, &bytes, &error), GRIDDEP_OK);
+    ck_good(gd_file_read(getenv("FAKE_NVRTC"), &data, &bytes, &error));
     snprintf(nvrtc_path, sizeof nvrtc_path, "%s/%s", work, name);
-    ck_status(gd_file_write(nvrtc_path, data, bytes, &error), GRIDDEP_OK);
+    ck_good(gd_file_write(nvrtc_path, data, bytes, &error));
     free(data);
     snprintf(beside, sizeof beside, "%s.version", nvrtc_path);
     write_text(beside, versions);
@@ -538,8 +538,8 @@ static griddep_runtime *open_runtime(const char *nvrtc)
     griddep_runtime *opened = NULL;
     gd_driver *driver = NULL;
 
-    ck_status(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error), GRIDDEP_OK);
-    ck_status(gd_runtime_open_on(driver, &options, &opened, &error), GRIDDEP_OK);
+    ck_good(gd_driver_create(fake_driver_get_proc_address, "fake", &driver, &error));
+    ck_good(gd_runtime_open_on(driver, &options, &opened, &error));
     return opened;
 }
 
@@ -555,10 +555,9 @@ static uint32_t from_store(griddep_runtime *runtime, const char *source, const c
     griddep_module *module = NULL;
     griddep_kernel *kernel = NULL;
 
-    ck_status(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
-    ck_status(griddep_module_find_kernel(module, "k", &kernel, &error), GRIDDEP_OK);
+    ck_good(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
+    ck_good(griddep_module_find_kernel(module, "k", &kernel, &error));
     ck_assert_int_eq(strstr(source, "fake-log") != NULL,
                      strstr(info.log, "fake-log: mind this") != NULL);
     griddep_module_unload(module);
@@ -615,15 +614,13 @@ TEST(users, headers_and_names_are_kept_too)
 
     for (uint32_t i = 0; i < 4; i++) {
         headers[0].text = i < 2 ? headers[0].text : "another text";
-        ck_status(
-            griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
-            GRIDDEP_OK);
-        ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+        ck_good(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error));
+        ck_good(griddep_module_get_info(module, &info, &error));
         ck_assert_uint_eq(info.from_store, i % 2);
-        ck_status(griddep_module_find_kernel(module, "scale<8>", &kernel, &error), GRIDDEP_OK);
-        ck_status(griddep_module_find_kernel(module, "k", &other, &error), GRIDDEP_OK);
+        ck_good(griddep_module_find_kernel(module, "scale<8>", &kernel, &error));
+        ck_good(griddep_module_find_kernel(module, "k", &other, &error));
         ck_assert_ptr_eq(kernel, other);
-        ck_status(griddep_kernel_get_info(kernel, &found, &error), GRIDDEP_OK);
+        ck_good(griddep_kernel_get_info(kernel, &found, &error));
         ck_assert_str_eq(found.name, "k");
         ck_status(griddep_module_find_kernel(module, "scale<5>", &kernel, &error),
                   GRIDDEP_ERROR_NOT_FOUND);
@@ -631,10 +628,8 @@ TEST(users, headers_and_names_are_kept_too)
     }
     headers[1].text = "#include <elsewhere.h>\n";
     for (uint32_t i = 0; i < 2; i++) {
-        ck_status(
-            griddep_module_compile(runtime, source, strlen(source), &options, &module, &error),
-            GRIDDEP_OK);
-        ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
+        ck_good(griddep_module_compile(runtime, source, strlen(source), &options, &module, &error));
+        ck_good(griddep_module_get_info(module, &info, &error));
         ck_assert_uint_eq(info.from_store, 0); /* a header includes a file */
         griddep_module_unload(module);
     }
@@ -716,8 +711,7 @@ TEST(users, code_is_the_drivers)
     griddep_module *module = NULL;
 
     for (int i = 0; i < 2; i++) {
-        ck_status(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error),
-                  GRIDDEP_OK);
+        ck_good(griddep_module_load(runtime, text, strlen(text), NULL, &module, &error));
         griddep_module_unload(module);
     }
     ck_assert_uint_eq(fake_driver_calls("cuModuleLoadDataEx"), 2);
@@ -733,10 +727,9 @@ static int32_t version_of(griddep_runtime *runtime, const char *source)
     griddep_ptx_info ptx = {.size = sizeof ptx};
     griddep_module *module = NULL;
 
-    ck_status(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error),
-              GRIDDEP_OK);
-    ck_status(griddep_module_get_info(module, &info, &error), GRIDDEP_OK);
-    ck_status(griddep_ptx_get_info(info.ptx, &ptx, &error), GRIDDEP_OK);
+    ck_good(griddep_module_compile(runtime, source, strlen(source), NULL, &module, &error));
+    ck_good(griddep_module_get_info(module, &info, &error));
+    ck_good(griddep_ptx_get_info(info.ptx, &ptx, &error));
     griddep_module_unload(module);
     return ptx.version;
 }
@@ -777,7 +770,7 @@ TEST(users, newer_nvrtc_is_loaded_on_the_emulated_driver)
     griddep_module *module = NULL;
 
     ck_assert_msg(options.driver, "EMULATED_DRIVER is not set");
-    ck_status(griddep_runtime_open(&options, &runtime, &error), GRIDDEP_OK);
+    ck_good(griddep_runtime_open(&options, &runtime, &error));
     ck_status(griddep_module_load(runtime, newer, strlen(newer), NULL, &module, &error),
               GRIDDEP_ERROR_COMPILE);
     ck_assert_int_eq(error.driver_code, GD_CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
@@ -849,7 +842,7 @@ TEST(users, nvrtc_that_fits_the_driver_is_chosen)
             place_nvrtc(name, cases[i].versions[k]);
         }
         gd_nvrtc *nvrtc = NULL;
-        ck_status(gd_nvrtc_open(NULL, cases[i].driver, &nvrtc, &error), GRIDDEP_OK);
+        ck_good(gd_nvrtc_open(NULL, cases[i].driver, &nvrtc, &error));
         ck_assert_msg(nvrtc->version == cases[i].chosen, "case %zu: %d", i, (int)nvrtc->version);
         gd_nvrtc_close(nvrtc);
     }
@@ -898,7 +891,7 @@ TEST(users, driver_cache_is_as_the_environment_says)
                 setenv(names[k], path, 1);
         }
         griddep_runtime *runtime = open_runtime(NULL);
-        ck_status(griddep_runtime_get_info(runtime, &info, &error), GRIDDEP_OK);
+        ck_good(griddep_runtime_get_info(runtime, &info, &error));
         snprintf(path, sizeof path, "%s%s", *cases[i].directory == '@' ? work : "",
                  cases[i].directory + (*cases[i].directory == '@'));
         ck_assert_msg(!strcmp(info.driver_cache, path), "case %zu: %s: %s", i, info.driver_cache,
@@ -983,7 +976,7 @@ TEST(users, crossings_are_read_with_care)
     griddep_runtime *runtime = open_runtime(NULL);
 
     ck_assert_uint_eq(gd_group_recall_crossing(runtime), GD_GROUP_CROSSING);
-    ck_status(gd_group_remember_crossing(runtime, 16, &error), GRIDDEP_OK);
+    ck_good(gd_group_remember_crossing(runtime, 16, &error));
     ck_assert_uint_eq(gd_group_recall_crossing(runtime), 16);
     for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
         replace_entry(contents[i]);
@@ -992,7 +985,7 @@ TEST(users, crossings_are_read_with_care)
         ck_assert_msg(got == (i ? (uint64_t)GD_GROUP_CROSSING : 8), "%s", contents[i]);
         ck_assert_str_eq(said, i ? "what the store remembers of hops cannot be read\n" : "");
     }
-    ck_status(gd_group_remember_crossing(runtime, UINT64_MAX, &error), GRIDDEP_OK);
+    ck_good(gd_group_remember_crossing(runtime, UINT64_MAX, &error));
     ck_assert_uint_eq(gd_group_recall_crossing(runtime), UINT64_MAX);
     griddep_runtime_close(runtime);
 }
