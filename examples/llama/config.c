@@ -93,13 +93,34 @@ static void read_rope(const json_t *root, model_config *config)
     }
 }
 
-/* Matrices of 4 bits. Other kinds are told by their tensors. */
+/* Whether a scale is told to serve a block, which must be 128 x 128. */
+static bool tells_blocks(const json_t *of, const char *key)
+{
+    const json_t *block = json_object_get(of, key);
+
+    if (!block || json_is_null(block))
+        return false;
+    if (json_array_size(block) != 2 || json_integer_value(json_array_get(block, 0)) != 128 ||
+        json_integer_value(json_array_get(block, 1)) != 128)
+        fail("%s: \"%s\" is not [128, 128]; scales of other blocks are not read", file_name, key);
+    return true;
+}
+
+/* Matrices of 4 bits, and of 8 in blocks. Other kinds are told by their tensors. */
 static void read_quantization(const json_t *root, model_config *config)
 {
     const json_t *of = json_object_get(root, "quantization_config");
     const char *method = json_is_object(of) ? json_text_or(file_name, of, "quant_method", "") : "";
     const bool awq = !strcmp(method, "awq");
+    const char *name;
+    json_t *group;
 
+    config->blocks = tells_blocks(of, "weight_block_size");
+    json_object_foreach(json_object_get(of, "config_groups"), name, group)
+    {
+        if (tells_blocks(json_object_get(group, "weights"), "block_structure"))
+            config->blocks = true;
+    }
     if (!awq && strcmp(method, "gptq"))
         return;
     const char *format = awq ? json_text_or(file_name, of, "version", "gemm")

@@ -26,6 +26,7 @@ typedef struct model_config {
     double rope_factor, rope_low, rope_high; /* of LINEAR the first, of LLAMA3 all */
     uint32_t rope_original;                  /* context before it was scaled */
     four_bits four_bits;
+    bool blocks;                /* matrices of 8 bits have a scale for each 128 x 128 */
     bool tied;                  /* the head is the embedding */
     bool qkv_bias;              /* the projections of q, k and v have a bias */
     bool qk_norm;               /* heads of q and k are normalized */

@@ -8,18 +8,19 @@
 
 #include "build.h"
 #include "decode.h"
+#include "tiles.h"
 
-/* linear_int4 keeps x in shared memory: where that has no room for all sequences, several launches
- * read the weights. */
-static void add_int4(builder *with, const matrix *weight, const matrix *up, uint64_t x,
-                     uint64_t norm, uint64_t bias, uint64_t residual, uint64_t y, uint64_t rows,
-                     uint64_t columns)
+/* x and two slots of 16 tiles lie in shared memory: where that has no room for all sequences,
+ * several launches read the weights. */
+static void add_tiles(builder *with, const matrix *weight, const matrix *up, uint64_t x,
+                      uint64_t norm, uint64_t bias, uint64_t residual, uint64_t y, uint64_t rows,
+                      uint64_t columns)
 {
     const model *of = with->of;
     const uint64_t room = of->device.shared_bytes_per_block;
     uint64_t count = of->sequences;
 
-    while (count > 1 && 34608 + columns / 4 + (2560 + 2 * columns) * count > room)
+    while (count > 1 && 304 + 32 * weight->tile + columns / 4 + (2560 + 2 * columns) * count > room)
         count = (count + 1) / 2;
     for (uint64_t first = 0; first < of->sequences; first += count) {
         const uint64_t left = of->sequences - first;
@@ -34,7 +35,8 @@ static void add_int4(builder *with, const matrix *weight, const matrix *up, uint
         give_u32(with, columns);
         give_u32(with, left < count ? left : count);
         give_f32(with, of->config.epsilon);
-        add_shelf(with, "linear_int4", NULL, (griddep_launch_config){0});
+        add_shelf(with, weight->tile == TILE_INT4 ? "linear_int4" : "linear_fp8_block", NULL,
+                  (griddep_launch_config){0});
     }
 }
 
@@ -47,8 +49,8 @@ static void add_linear(builder *with, const matrix *weight, const matrix *up, ui
     const uint64_t behind[] = {x, norm, bias, residual, y};
     const model *of = with->of;
 
-    if (weight->bits == 4) {
-        add_int4(with, weight, up, x, norm, bias, residual, y, rows, columns);
+    if (weight->tile) {
+        add_tiles(with, weight, up, x, norm, bias, residual, y, rows, columns);
         return;
     }
     give_address(with, weight->at);

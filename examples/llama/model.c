@@ -46,25 +46,31 @@ static uint64_t place_weight(layout *in, uint64_t rows, uint64_t columns)
     return place(in, 2 * rows * columns);
 }
 
-static matrix place_matrix(layout *in, uint32_t bits, uint64_t rows, uint64_t columns)
+static matrix place_matrix(layout *in, matrix form, uint64_t rows, uint64_t columns)
 {
-    if (bits == 16)
-        return (matrix){.at = place_weight(in, rows, columns), .bits = bits};
+    const uint64_t tiles = tiles_bytes(form.tile, rows, columns);
+
+    if (form.bits == 16) {
+        form.at = place_weight(in, rows, columns);
+        return form;
+    }
     in->narrow = true;
-    if (bits == 4) {
+    if (form.tile) {
         if (columns % TILE_COLUMNS || rows % TILE_ROWS)
-            fail("weights of 4 bits need a multiple of %d rows of a multiple of %d elements on "
-                 "each device; one has %" PRIu64 " rows of %" PRIu64,
-                 TILE_ROWS, TILE_COLUMNS, rows, columns);
-        in->weight_bytes += tiles_bytes(rows, columns);
-        return (matrix){.at = place(in, tiles_bytes(rows, columns)), .bits = bits};
+            fail("weights of %s need a multiple of %d rows of a multiple of %d elements on each "
+                 "device; one has %" PRIu64 " rows of %" PRIu64,
+                 form.bits == 4 ? "4 bits" : "8 bits in blocks", TILE_ROWS, TILE_COLUMNS, rows,
+                 columns);
+        in->weight_bytes += tiles;
+        form.at = place(in, tiles);
+        return form;
     }
     if (columns % 16)
         fail("weights of 8 bits need rows of a multiple of 16 elements");
     in->weight_bytes += rows * columns + 4 * rows;
-    matrix placed = {.at = place(in, rows * columns), .bits = bits};
-    placed.scale = place(in, 4 * rows);
-    return placed;
+    form.at = place(in, rows * columns);
+    form.scale = place(in, 4 * rows);
+    return form;
 }
 
 uint64_t model_qkv_rows(const model_config *config)
@@ -86,24 +92,31 @@ static bool has_part(const weight_files *files, uint32_t index, const char *part
     return there;
 }
 
-/* The bits of a matrix: the fewest that the files have of one of its parts, all of it has then. */
-static uint32_t bits_of(const layout *in, const weight_files *files, uint32_t index,
-                        const char *const *parts)
+/* The fewest bits that the files have of a part of a matrix, all of it has. */
+static void narrow(matrix *form, const model_config *config, const weight_files *files,
+                   const char *name)
 {
-    uint32_t bits = in->bits;
+    const uint32_t tile = tiles_of(files, config, name);
+    const uint32_t bits = tile == TILE_INT4 ? 4 : weights_have_e4m3(files, name) ? 8 : 16;
+
+    if (bits < form->bits || (bits == form->bits && tile))
+        *form = (matrix){.bits = bits, .tile = tile};
+}
+
+static matrix form_of(const model_config *config, const layout *in, const weight_files *files,
+                      uint32_t index, const char *const *parts)
+{
+    matrix form = {.bits = in->bits, .tile = in->bits == 4 ? TILE_INT4 : 0};
 
     for (; *parts; parts++) {
         char *name = layer_name(index, *parts);
-        if (tiles_are_there(files, name))
-            bits = 4;
-        else if (weights_have_e4m3(files, name) && bits > 8)
-            bits = 8;
+        narrow(&form, config, files, name);
         free(name);
     }
-    return bits;
+    return form;
 }
 
-#define BITS(...) bits_of(in, files, index, (const char *const[]){__VA_ARGS__, NULL})
+#define FORM(...) form_of(config, in, files, index, (const char *const[]){__VA_ARGS__, NULL})
 
 static layer place_layer(const model_config *config, const weight_files *files, uint32_t index,
                          layout *in)
@@ -114,7 +127,7 @@ static layer place_layer(const model_config *config, const weight_files *files, 
 
     at.norm_1 = place_weight(in, 1, hidden);
     at.qkv = place_matrix(
-        in, BITS("self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"),
+        in, FORM("self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"),
         model_qkv_rows(config), hidden);
     if (config->qkv_bias)
         at.qkv_bias = place_weight(in, 1, model_qkv_rows(config));
@@ -122,14 +135,14 @@ static layer place_layer(const model_config *config, const weight_files *files, 
         at.q_norm = place_weight(in, 1, config->head_dim);
         at.k_norm = place_weight(in, 1, config->head_dim);
     }
-    at.output = place_matrix(in, BITS("self_attn.o_proj.weight"), hidden, all_heads);
+    at.output = place_matrix(in, FORM("self_attn.o_proj.weight"), hidden, all_heads);
     if (in->first && has_part(files, index, "self_attn.o_proj.bias"))
         at.output_bias = place_weight(in, 1, hidden);
     at.norm_2 = place_weight(in, 1, hidden);
-    uint32_t gated = BITS("mlp.gate_proj.weight", "mlp.up_proj.weight");
+    matrix gated = FORM("mlp.gate_proj.weight", "mlp.up_proj.weight");
     at.gate = place_matrix(in, gated, config->feed_forward, hidden);
     at.up = place_matrix(in, gated, config->feed_forward, hidden);
-    at.down = place_matrix(in, BITS("mlp.down_proj.weight"), hidden, config->feed_forward);
+    at.down = place_matrix(in, FORM("mlp.down_proj.weight"), hidden, config->feed_forward);
     at.qkv_out = place(in, row * model_qkv_rows(config));
     at.attention_out = place(in, row * all_heads);
     at.output_out = place(in, row * hidden);
@@ -190,10 +203,11 @@ static places place_all(const model_config *config, const weight_files *files, l
     in->weight_bytes = in->cache_bytes = 0;
     at.embedding = place_weight(in, vocabulary, hidden);
     at.norm = place_weight(in, 1, hidden);
-    if (!head_is_embedding(config, in->bits))
-        at.head =
-            place_matrix(in, in->bits < 16 || weights_have_e4m3(files, "lm_head.weight") ? 8 : 16,
-                         in->head_rows, hidden);
+    if (!head_is_embedding(config, in->bits)) {
+        at.head.bits = in->bits < 16 ? 8 : 16;
+        narrow(&at.head, config, files, "lm_head.weight");
+        at.head = place_matrix(in, at.head, in->head_rows, hidden);
+    }
     for (uint32_t i = 0; i < config->layers; i++)
         layers[i] = place_layer(config, files, i, in);
     at.rotary = place(in, in->capacity * config->head_dim * sizeof(float));
@@ -299,14 +313,15 @@ static void upload_eight_bits(model *of, const weight_files *files, const char *
     free(share);
 }
 
-/* Rows of 4 bits, as tiles. */
+/* Rows as tiles. */
 static void upload_tiles(model *of, const weight_files *files, const char *name, uint64_t rows,
-                         uint64_t columns, cut_by by, uint64_t to)
+                         uint64_t columns, cut_by by, const matrix *to, uint64_t first)
 {
     unsigned char *tiles =
         tiles_read(files, &of->config, name, rows, columns, by, of->rank, of->devices);
 
-    check(griddep_memory_write(of->runtime, to, tiles, tiles_bytes(rows, columns), NULL, &error),
+    check(griddep_memory_write(of->runtime, to->at + tiles_bytes(to->tile, first, columns), tiles,
+                               tiles_bytes(to->tile, rows, columns), NULL, &error),
           &error, name);
     free(tiles);
 }
@@ -315,7 +330,7 @@ static void upload_tiles(model *of, const weight_files *files, const char *name,
 static void round_matrix(model *of, uint64_t from, const matrix *to, uint64_t first, uint64_t rows,
                          uint64_t columns)
 {
-    const uint64_t tiles = to->at + tiles_bytes(first, columns);
+    const uint64_t tiles = to->at + tiles_bytes(to->tile, first, columns);
     const griddep_argument eight[] = {
         {.bytes = 8, .value = from},
         {.bytes = 8, .value = to->at + first * columns},
@@ -341,19 +356,23 @@ static void round_matrix(model *of, uint64_t from, const matrix *to, uint64_t fi
 static void upload_matrix(model *of, const weight_files *files, const char *name, uint64_t rows,
                           uint64_t columns, cut_by by, const matrix *to, uint64_t first)
 {
+    const uint32_t tile = tiles_of(files, &of->config, name);
+    const bool eight = weights_have_e4m3(files, name);
     uint64_t staged;
 
     if (to->bits == 16) {
         upload(of, files, name, rows, columns, by, to->at + 2 * first * columns);
         return;
     }
-    if (tiles_are_there(files, name)) {
-        upload_tiles(of, files, name, rows, columns, by, to->at + tiles_bytes(first, columns));
+    if (eight && to->bits == 4)
+        fail("tensor %s has 8 bits, where its matrix has 4 or is to have them", name);
+    if (!tile && to->tile == TILE_BLOCKS)
+        fail("tensor %s has no scales of blocks, which others of its matrix have", name);
+    if (tile) {
+        upload_tiles(of, files, name, rows, columns, by, to, first);
         return;
     }
-    if (weights_have_e4m3(files, name)) {
-        if (to->bits == 4)
-            fail("tensor %s has 8 bits, where its matrix has 4 or is to have them", name);
+    if (eight) {
         upload_eight_bits(of, files, name, rows, columns, by, to, first);
         return;
     }

@@ -24,10 +24,10 @@ typedef struct stretch {
     uint64_t at, bytes;
 } stretch;
 
-/* A matrix of weights: in 16 bits, in 8 with a scale for each row, or in tiles of 4. */
+/* A matrix of weights: in 16 bits, in 8 with a scale for each row, or in tiles (tiles.h). */
 typedef struct matrix {
-    uint64_t at, scale; /* scale: of 8 bits alone */
-    uint32_t bits;
+    uint64_t at, scale;  /* scale: of 8 bits in rows alone */
+    uint32_t bits, tile; /* tile: a tile's bytes; 0: it has rows */
 } matrix;
 
 typedef struct layer {

@@ -115,10 +115,10 @@ static uint64_t widen(builder *with, const matrix *from, uint64_t to, uint64_t r
     if (from->bits == 16)
         return from->at;
     give_address(with, from->at);
-    if (from->bits == 4) {
+    if (from->tile) {
         give_address(with, to);
         give_u32(with, columns);
-        add_own(with, "widen_tiles",
+        add_own(with, from->tile == TILE_INT4 ? "widen_tiles" : "widen_blocks",
                 (griddep_launch_config){
                     .grid = {(uint32_t)(columns / TILE_COLUMNS), (uint32_t)(rows / TILE_ROWS)},
                     .block = {256}});

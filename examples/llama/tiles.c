@@ -1,25 +1,26 @@
-/* 4-bit matrices of files, as tiles. GPTQ packs eight neighbours of a row into a word, AWQ eight
- * rows of a column; both have their words, scales and zeros by columns first. */
+/* Matrices of files, as tiles. Of 4 bits GPTQ packs eight neighbours of a row into a word, AWQ
+ * eight rows of a column; both have their words, scales and zeros by columns first. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tiles.h"
 
-enum { WORD = 8, SCALES = 1024, ZEROS = 1056 };
+enum { WORD = 8, SCALES = 1024, ZEROS = 1056, BLOCK = 128, BLOCK_SCALE = 2048 };
 
 /* Where a matrix's share begins in the file's, and how many rows that has. */
 typedef struct source {
-    tensor words, zeros;
+    const char *name;
+    tensor words, zeros, block_scales;
     uint16_t *scales; /* f16 */
     bool by_rows;     /* AWQ: a word has eight rows */
     uint32_t more;    /* what a stored zero lacks */
-    uint64_t all_rows, first_row, first_column;
+    uint64_t all_rows, all_columns, first_row, first_column;
 } source;
 
-uint64_t tiles_bytes(uint64_t rows, uint64_t columns)
+uint64_t tiles_bytes(uint32_t tile, uint64_t rows, uint64_t columns)
 {
-    return rows / TILE_ROWS * (columns / TILE_COLUMNS) * TILE_BYTES;
+    return rows / TILE_ROWS * (columns / TILE_COLUMNS) * tile;
 }
 
 /* "....weight" with another ending. */
@@ -30,13 +31,20 @@ static char *part_name(const char *name, const char *ending)
     return format_text("%.*s%s", (int)stem, name, ending);
 }
 
-bool tiles_are_there(const weight_files *files, const char *name)
+static bool has_part(const weight_files *files, const char *name, const char *ending)
 {
-    char *words = part_name(name, "qweight");
-    bool there = weights_have(files, words);
+    char *part = part_name(name, ending);
+    bool there = weights_have(files, part);
 
-    free(words);
+    free(part);
     return there;
+}
+
+uint32_t tiles_of(const weight_files *files, const model_config *config, const char *name)
+{
+    if (has_part(files, name, "qweight"))
+        return TILE_INT4;
+    return config->blocks && weights_have_e4m3(files, name) ? TILE_BLOCKS : 0;
 }
 
 static tensor find_part(const weight_files *files, const char *name, const char *ending,
@@ -88,8 +96,6 @@ static uint32_t tile_word(const source *from, uint64_t row, uint64_t column)
 {
     uint32_t out = 0;
 
-    row += from->first_row;
-    column += from->first_column;
     for (uint32_t i = 0; i < WORD; i++) {
         uint32_t bits =
             from->by_rows
@@ -103,12 +109,12 @@ static uint32_t tile_word(const source *from, uint64_t row, uint64_t column)
     return out;
 }
 
-static void make_tile(const source *from, uint64_t row, uint64_t column, unsigned char *tile)
+static void make_int4(const source *from, uint64_t row, uint64_t column, unsigned char *tile)
 {
-    const uint64_t group = (from->first_column + column) / TILE_COLUMNS;
+    const uint64_t group = column / TILE_COLUMNS;
 
     for (uint64_t r = 0; r < TILE_ROWS; r++) {
-        const uint64_t pair = r % 8 * 2 + r / 8, all = from->first_row + row + r;
+        const uint64_t pair = r % 8 * 2 + r / 8, all = row + r;
         for (uint64_t c = 0; c < TILE_COLUMNS; c += WORD) {
             uint32_t word = tile_word(from, row + r, column + c);
             memcpy(tile + r * 64 + c % 32 / 8 * 16 + c / 32 * 4, &word, sizeof word);
@@ -119,33 +125,73 @@ static void make_tile(const source *from, uint64_t row, uint64_t column, unsigne
     }
 }
 
+/* Each word of four e4m3 has the kernel's order of bits: two lie as in bf16, two around them. */
+static void make_block(const source *from, uint64_t row, uint64_t column, unsigned char *tile)
+{
+    const uint64_t blocks = (from->all_columns + BLOCK - 1) / BLOCK;
+    const float scale = tensor_number(&from->block_scales, row / BLOCK * blocks + column / BLOCK);
+
+    for (uint64_t r = 0; r < TILE_ROWS; r++)
+        for (uint64_t c = 0; c < TILE_COLUMNS; c += 4) {
+            uint32_t bytes =
+                word_at(&from->words, ((row + r) * from->all_columns + column + c) / 4);
+            uint32_t a = (bytes & 0xff) | (bytes & 0xff00) << 8, b = bytes >> 16;
+            b = (b & 0xff) | (b & 0xff00) << 8;
+            if ((((a & 0x7f007f) + 0x10001) | ((b & 0x7f007f) + 0x10001)) & 0x800080)
+                fail("%s: tensor %s has an element that is NaN", from->words.file, from->name);
+            a = (a & 0x800080) << 8 | (a & 0x7f007f) << 4;
+            b = (b & 0x800080) << 4 | (b & 0x700070) << 8 | (b & 0x0f000f);
+            a |= b;
+            memcpy(tile + c / 32 * 512 + r % 8 * 64 + c % 32 / 8 * 16 + r / 8 * 8 + c % 8, &a, 4);
+        }
+    memcpy(tile + BLOCK_SCALE, &scale, sizeof scale);
+}
+
+static void open_int4(source *from, const weight_files *files, const model_config *config,
+                      const char *name)
+{
+    const uint64_t all = from->all_rows, wide = from->all_columns, groups = wide / TILE_COLUMNS;
+
+    if (!config->four_bits)
+        fail("tensor %s has 4 bits, and config.json has no quantization_config of gptq or awq",
+             name);
+    from->by_rows = config->four_bits == FOUR_BITS_AWQ;
+    from->more = config->four_bits == FOUR_BITS_GPTQ;
+    from->words = find_part(files, name, "qweight", ELEMENT_I32, from->by_rows ? wide : wide / WORD,
+                            from->by_rows ? all / WORD : all);
+    from->zeros = find_part(files, name, "qzeros", ELEMENT_I32, groups, all / WORD);
+    tensor scales = find_part(files, name, "scales", ELEMENT_F16, groups, all);
+    check_order(files, name, wide);
+    from->scales = allocate(groups * all, sizeof *from->scales);
+    tensor_convert(&scales, ELEMENT_F16, from->scales);
+}
+
 unsigned char *tiles_read(const weight_files *files, const model_config *config, const char *name,
                           uint64_t rows, uint64_t columns, cut_by by, uint32_t rank, uint32_t count)
 {
     const uint64_t all = by == CUT_ROWS ? rows * count : rows;
     const uint64_t wide = by == CUT_COLUMNS ? columns * count : columns;
-    const uint64_t groups = wide / TILE_COLUMNS;
-    const bool by_rows = config->four_bits == FOUR_BITS_AWQ;
-    source from = {.by_rows = by_rows,
-                   .more = config->four_bits == FOUR_BITS_GPTQ,
+    const uint32_t bytes = tiles_of(files, config, name);
+    source from = {.name = name,
                    .all_rows = all,
+                   .all_columns = wide,
                    .first_row = by == CUT_ROWS ? rows * rank : 0,
                    .first_column = by == CUT_COLUMNS ? columns * rank : 0};
 
-    if (!config->four_bits)
-        fail("tensor %s has 4 bits, and config.json has no quantization_config of gptq or awq",
-             name);
-    from.words = find_part(files, name, "qweight", ELEMENT_I32, by_rows ? wide : wide / WORD,
-                           by_rows ? all / WORD : all);
-    from.zeros = find_part(files, name, "qzeros", ELEMENT_I32, groups, all / WORD);
-    tensor scales = find_part(files, name, "scales", ELEMENT_F16, groups, all);
-    check_order(files, name, wide);
-    from.scales = allocate(groups * all, sizeof *from.scales);
-    tensor_convert(&scales, ELEMENT_F16, from.scales);
-    unsigned char *tiles = allocate(tiles_bytes(rows, columns), 1), *tile = tiles;
+    if (bytes == TILE_INT4) {
+        open_int4(&from, files, config, name);
+    } else {
+        const bool inverse = has_part(files, name, "weight_scale_inv");
+        from.words = weights_find(files, name, all, wide);
+        from.block_scales =
+            find_part(files, name, inverse ? "weight_scale_inv" : "weight_scale", ELEMENT_F32,
+                      (all + BLOCK - 1) / BLOCK, (wide + BLOCK - 1) / BLOCK);
+    }
+    unsigned char *tiles = allocate(tiles_bytes(bytes, rows, columns), 1), *tile = tiles;
     for (uint64_t row = 0; row < rows; row += TILE_ROWS)
-        for (uint64_t column = 0; column < columns; column += TILE_COLUMNS, tile += TILE_BYTES)
-            make_tile(&from, row, column, tile);
+        for (uint64_t column = 0; column < columns; column += TILE_COLUMNS, tile += bytes)
+            (bytes == TILE_INT4 ? make_int4 : make_block)(&from, from.first_row + row,
+                                                          from.first_column + column, tile);
     free(from.scales);
     return tiles;
 }

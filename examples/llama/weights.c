@@ -279,8 +279,7 @@ static float widen(element type, uint16_t bits)
     return (float)(bits & 0x8000 ? -size : size);
 }
 
-/* An element that has more than 8 bits. */
-static float tensor_number(const tensor *from, uint64_t index)
+float tensor_number(const tensor *from, uint64_t index)
 {
     float value;
     uint16_t half;
@@ -298,7 +297,7 @@ void weights_scales(const weight_files *files, const char *name, uint64_t rows, 
     char *scale_name = format_text("%s_scale", name);
 
     if (!weights_have(files, scale_name))
-        fail("tensor %s has 8 bits, and there is no %s; scales of blocks are not read", name,
+        fail("tensor %s has 8 bits, and there is no %s, nor blocks in config.json", name,
              scale_name);
     tensor from = read_tensor(files, scale_name);
     uint64_t count = from.bytes / element_bytes(from.type);

@@ -54,6 +54,9 @@ typedef enum cut_by { CUT_NOTHING, CUT_ROWS, CUT_COLUMNS } cut_by;
 void *tensor_share(tensor *of, uint64_t rows, uint64_t columns, cut_by by, uint32_t rank,
                    uint32_t count);
 
+/* An element that has more than 8 bits. */
+float tensor_number(const tensor *from, uint64_t index);
+
 /* Writes the tensor's elements as bf16 or f16, rounded to nearest even where they are f32. */
 void tensor_convert(const tensor *from, element to, void *target);
 

@@ -141,6 +141,14 @@ for scale in $(plain tensor) row; do
     check "make 8 bits, a scale a $scale" small make "$work/e4m3_$scale" llama3 eight_bits=$scale
 done
 [ "${SANITIZED-}" = 1 ] || check "a file of 8 bits, a scale a tensor" agrees e4m3_tensor
+# Blocks of 128 x 128, as two kinds of files have them; the second has a matrix of 64 rows.
+check "make 8 bits in blocks" small make "$work/blocks" qwen3 eight_bits=fp8 feed_forward=256 hidden=256
+check "a file of 8 bits in blocks" agrees blocks
+for kind in $(plain compressed); do
+    check "make 8 bits in blocks, $kind" small make "$work/$kind" llama3 eight_bits=$kind \
+        feed_forward=256 hidden=256 kv_heads=1 layers=1
+    check "a file of 8 bits in blocks, $kind" agrees $kind
+done
 # Four bits: as the files of GPTQ and AWQ have them, and made from more.
 for kind in $(plain gptq gptq_v2) awq; do
     check "make 4 bits, $kind" small make "$work/$kind" llama3 four_bits=$kind feed_forward=256 hidden=256
@@ -163,7 +171,7 @@ parted() {
 for folder in llama3 $(more qwen3 f16); do
     check "$folder: a prompt in parts agrees with float64" parted $folder
 done
-for folder in $(plain wide e4m3_row) awq; do # eight heads to a key head; files of 8 and 4 bits
+for folder in $(plain wide e4m3_row blocks) awq; do # eight heads to a key head; files of 8 and 4 bits
     check "$folder: a prompt in parts agrees with float64" parted $folder
 done
 rounded=fp8
@@ -200,6 +208,7 @@ for folder in $(plain f16) $(more qwen3); do
 done
 all_rounds && check "8 bits beside each other" beside llama2 --ignore-stop --weights fp8
 check "4 bits beside each other" beside awq --ignore-stop
+all_rounds && check "8 bits in blocks beside each other" beside blocks --ignore-stop
 drawn_beside() {
     seed=5
     beside llama3 --seed 5 --temperature 1.5 --repetition-penalty 1.3
@@ -212,7 +221,7 @@ unset seed
 if [ "$GRIDDEP_DRIVER" = emulated ]; then
     GRIDDEP_EMULATOR_DEVICES=4
     export GRIDDEP_EMULATOR_DEVICES
-    for folder in $(plain f32 awq) $(more llama3 qwen2) e4m3_row; do
+    for folder in $(plain f32 awq blocks) $(more llama3 qwen2) e4m3_row; do
         check "$folder on two devices" agrees $folder --devices 0,1
     done
     for folder in $(plain qwen2); do
@@ -408,6 +417,8 @@ for mode in $(plain graph-pdl) $(more pdl); do
     check "sanitize, mode $mode" sane "$work/f32" -p "a kernel" -n 3 --mode $mode
     check "sanitize 4 bits, two texts, mode $mode" sane "$work/awq" -p "a kernel" -p "the lazy dog" \
         -n 2 --part 64 --mode $mode
+    check "sanitize 8 bits in blocks, two texts, mode $mode" sane "$work/blocks" -p "a kernel" \
+        -p "the lazy dog" -n 2 --part 64 --mode $mode
     check "sanitize 8 bits, two texts, mode $mode" sane "$work/llama3" -p "$long" -p "the lazy dog" \
         -n 2 --part 64 --weights fp8 --mode $mode
 done
@@ -526,6 +537,31 @@ four_bits "4 bits that config.json does not tell of" "has no quantization_config
     quantization_config quantized_config
 four_bits "4 bits packed otherwise than told" "is not 32 x 256" '"quant_method": "awq", ' \
     '"quant_method": "gptq", '
+# Blocks that are not read, or do not fit.
+blocks() { # blocks NAME WORDS FILE PYTHON: changes the bytes `b` of a file
+    rm -rf "$work/other_blocks" && cp -r "$work/blocks" "$work/other_blocks"
+    "$python" -c "import sys
+b = bytearray(open(sys.argv[1], 'rb').read())
+$4
+open(sys.argv[1], 'wb').write(b)" "$work/other_blocks/$3"
+    check "$1" refuses "$2" other_blocks -p a -n 1
+}
+blocks "blocks of another size" "scales of other blocks are not read" config.json \
+    'b[:] = b.replace(b"[128, 128]", b"[64, 128]")'
+blocks "blocks that config.json does not tell of" "nor blocks in config.json" config.json \
+    'b[:] = b.replace(b"weight_block_size", b"weight_block_sizf")'
+blocks "blocks without scales" "no tensor model.layers.0.self_attn.q_proj.weight_scale" \
+    model.safetensors 'b[:] = b.replace(b"q_proj.weight_scale_inv", b"q_proj.weight_scale_jnv", 1)'
+blocks "scales of blocks that do not fit" "q_proj.weight_scale_inv is not 2 x 2" \
+    model.safetensors 'b[:] = b.replace(b"\"shape\": [2, 2]", b"\"shape\": [4, 1]", 1)'
+blocks "scales of blocks of another type" "is of type I32" model.safetensors \
+    'b[:] = b.replace(b"{\"dtype\": \"F32\"", b"{\"dtype\": \"I32\"", 1)'
+blocks "8 bits that are NaN" "q_proj.weight has an element that is NaN" model.safetensors \
+    'b[8 + int.from_bytes(b[:8], "little") + 198000] = 0xff'
+blocks "16 bits beside blocks" "k_proj.weight has no scales of blocks, which others" model.safetensors \
+    'old = b"k_proj.weight\": {\"dtype\": \"F8_E4M3\", \"shape\": [128, 256]"
+b[:] = b.replace(old, old.replace(b"\"F8_E4M3\"", b"\"BF16\"   ").replace(b"[128,", b"[ 64,"), 1)'
+check "4 bits of blocks" refuses "has 8 bits, where its matrix has 4" blocks -p a --weights int4
 ordered() { # columns that were sorted
     mkdir -p "$work/sorted"
     cp "$work/gptq/tokenizer.json" "$work/gptq/config.json" "$work/sorted/"

@@ -6,7 +6,8 @@ float64. Nothing but Python's own library is needed.
                                                  model whose matrices are rounded, fp8 or int4
 
 FAMILY: llama2, llama3, mistral, qwen2, qwen3. Keys: seed, dtype (BF16, F16, F32), eight_bits (tensor,
-row: the layers' matrices in F8_E4M3, with a scale for each of these), four_bits (gptq, gptq_v2,
+row: the layers' matrices in F8_E4M3, with a scale for each of these; fp8, compressed: with one for
+each block of 128 x 128, as files of that quant_method have them), four_bits (gptq, gptq_v2,
 awq: the layers' matrices in 4 bits, in groups of 128 columns), layers, hidden,
 feed_forward, heads, kv_heads, head_dim, tied (0, 1), shards, vocabulary.
 judge reads lists of numbers; each token must be as likely as the likeliest one within the precision
@@ -262,7 +263,8 @@ def write_tensors(path, tensors, dtype):
     header, data = {"__metadata__": {"format": "pt"}}, b""
     for name, (shape, values) in tensors.items():
         own = "F8_E4M3" if isinstance(values, bytes) else \
-            "F32" if name.endswith("_scale") else \
+            "F32" if name.endswith("_scale_inv") else \
+            "F32" if name.endswith("_scale") and math.prod(shape) == shape[0] else \
             "I32" if name.endswith(("qweight", "qzeros", "g_idx")) else \
             "F16" if name.endswith("scales") else dtype
         packed = values if isinstance(values, bytes) else PACK[own](values)
@@ -293,6 +295,36 @@ def to_eight_bits(tensors, kind):
                 data.append(E4M3_CODE[abs(rounded)] | (128 if rounded < 0 else 0))
         out[name] = (shape, bytes(data))
         out[name + "_scale"] = ((len(scales), 1) if kind == "row" else (1,), scales)
+    return out
+
+
+def to_blocks(tensors, kind, config):
+    """The layers' matrices with a scale for each block; the scales differ by more than the values."""
+    config["quantization_config"] = {
+        "quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic",
+        "weight_block_size": [128, 128]} if kind == "fp8" else {
+        "quant_method": "compressed-tensors", "format": "float-quantized", "ignore": ["lm_head"],
+        "config_groups": {"group_0": {"targets": ["Linear"], "weights": {
+            "num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]}}}}
+    out = {}
+    for name, (shape, values) in tensors.items():
+        out[name] = (shape, values)
+        if not name.endswith("_proj.weight"):
+            continue
+        rows, columns = shape
+        data, scales = bytearray(rows * columns), []
+        for top in range(0, rows, 128):
+            for left in range(0, columns, 128):
+                places = [row * columns + column for row in range(top, min(top + 128, rows))
+                          for column in range(left, min(left + 128, columns))]
+                scale = max(abs(values[i]) for i in places) / 448.0 * (1, 4, 16)[len(scales) % 3]
+                scales += from_bf16(to_bf16([1.01 * scale]))
+                for i in places:
+                    rounded = round_e4m3(values[i] / scales[-1])
+                    data[i] = E4M3_CODE[abs(rounded)] | (128 if rounded < 0 else 0)
+        out[name] = (shape, bytes(data))
+        out[name + ("_scale_inv" if kind == "fp8" else "_scale")] = (
+            (-(-rows // 128), -(-columns // 128)), scales)
     return out
 
 
@@ -398,7 +430,9 @@ def make(folder, family, keys):
     generator = random.Random(int(keys.get("seed", 1)))
     tensors = {name: (shape, random_values(name, shape, generator))
                for name, shape in shapes(config).items()}
-    if "eight_bits" in keys:
+    if keys.get("eight_bits") in ("fp8", "compressed"):
+        tensors = to_blocks(tensors, keys["eight_bits"], config)
+    elif "eight_bits" in keys:
         tensors = to_eight_bits(tensors, keys["eight_bits"])
     if "four_bits" in keys:
         tensors = to_four_bits(tensors, keys["four_bits"], config)
@@ -436,18 +470,20 @@ def read_tensors(folder, narrow):
                 continue
             begin, end = (8 + length + offset for offset in entry["data_offsets"])
             values = UNPACK[entry["dtype"]](data[begin:end])
-            if (entry["dtype"] == "F32" and not name.endswith("_scale")) or (
+            if (entry["dtype"] == "F32" and "_scale" not in name) or (
                     narrow and entry["dtype"] in ("F16", "F32") and not name.endswith("scales")):  # the program rounds these
                 values = from_bf16(to_bf16(values))
             shape = entry["shape"]
             if len(shape) == 2:
                 values = [values[i * shape[1] : (i + 1) * shape[1]] for i in range(shape[0])]
             tensors[name] = values
-    for name in [name for name in tensors if name.endswith("_scale")]:
-        scales = [row[0] if isinstance(row, list) else row for row in tensors.pop(name)]
-        matrix = tensors[name[: -len("_scale")]]
+    for name in [name for name in tensors if "_scale" in name]:
+        scales = [row if isinstance(row, list) else [row] for row in tensors.pop(name)]
+        matrix = tensors[name[: name.index("_scale")]]
+        high = 1 if len(scales) == len(matrix) else len(matrix) if len(scales[0]) == 1 else 128
         for i, row in enumerate(matrix):
-            matrix[i] = [value * scales[i if len(scales) > 1 else 0] for value in row]
+            own = scales[i // high]
+            matrix[i] = [value * own[j // 128 if len(own) > 1 else 0] for j, value in enumerate(row)]
     return tensors
 
 
@@ -511,7 +547,8 @@ class Reference:
     def __init__(self, folder, rounded=None):
         with open(os.path.join(folder, "config.json")) as file:
             self.config = json.load(file)
-        four_bits = "quantization_config" in self.config
+        method = self.config.get("quantization_config", {}).get("quant_method")
+        four_bits = method in ("gptq", "awq")
         self.tensors = read_tensors(folder, rounded or four_bits)
         if four_bits:
             from_four_bits(self.tensors, self.config)
