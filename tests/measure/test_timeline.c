@@ -61,7 +61,6 @@ static void assert_real(double got, double wanted)
 
 TEST_GROUP(figures, NULL, NULL);
 TEST_GROUP(instrument, NULL, NULL);
-TEST_GROUP(runs, NULL, NULL);
 
 /* Launch 0 works from 0 to 100 and from 0 to 80; launch 1 enters at 40 and 60, waits at 60 and 90,
  * is released at 110 and 120, and leaves at 150 and 170. */
@@ -213,7 +212,6 @@ static void is_refused(const char *text, int32_t wanted, int32_t line, const cha
     ck_assert_int_eq(error.line, line);
     ck_assert_msg(strstr(error.text, words) != NULL, "%s", error.text);
     gd_instrumented_free(&made);
-    griddep_error_init(&error);
 }
 
 /* How often a point is stamped: its time's place in the record is written with the minimum. */
@@ -346,7 +344,6 @@ TEST(instrument, shelf_assembles)
     remove(path);
     rmdir(folder);
     ck_assert_uint_gt(count, 10);
-    griddep_error_init(&error);
 }
 
 /* ---- on a driver ---- */
@@ -363,7 +360,10 @@ typedef struct setup {
                    * promised */
 } setup;
 
-static void open_bench(setup *bench)
+static setup bench;
+static griddep_timeline *timeline;
+
+static void open_bench(void)
 {
     const char *other = getenv("GRIDDEP_TEST_DRIVER");
     const griddep_runtime_options options = {.size = sizeof options,
@@ -371,67 +371,70 @@ static void open_bench(setup *bench)
                                              .store_directory = ""};
     griddep_runtime_info info = {.size = sizeof info};
 
-    *bench = (setup){0};
+    bench = (setup){0};
     ck_assert_ptr_nonnull(options.driver);
-    succeeds(griddep_runtime_open(&options, &bench->runtime, &error));
-    succeeds(griddep_runtime_get_info(bench->runtime, &info, &error));
-    bench->emulated = info.emulated;
-    succeeds(griddep_stream_create(bench->runtime, NULL, &bench->stream, &error));
-    succeeds(griddep_chain_create(bench->runtime, &bench->chain, &error));
+    succeeds(griddep_runtime_open(&options, &bench.runtime, &error));
+    succeeds(griddep_runtime_get_info(bench.runtime, &info, &error));
+    bench.emulated = info.emulated;
+    succeeds(griddep_stream_create(bench.runtime, NULL, &bench.stream, &error));
+    succeeds(griddep_chain_create(bench.runtime, &bench.chain, &error));
     for (int i = 0; i < 4; i++)
-        succeeds(griddep_memory_allocate(bench->runtime, ELEMENTS * sizeof(float),
-                                         &bench->buffers[i], &error));
+        succeeds(griddep_memory_allocate(bench.runtime, ELEMENTS * sizeof(float), &bench.buffers[i],
+                                         &error));
 }
 
-static void close_bench(setup *bench)
+static void close_bench(void)
 {
-    griddep_chain_destroy(bench->chain);
-    griddep_module_unload(bench->module);
+    griddep_error_init(&error);
+    griddep_timeline_destroy(timeline);
+    timeline = NULL;
+    griddep_chain_destroy(bench.chain);
+    griddep_module_unload(bench.module);
     for (int i = 0; i < 4; i++)
-        succeeds(griddep_memory_free(bench->runtime, bench->buffers[i], &error));
-    succeeds(griddep_stream_destroy(bench->runtime, bench->stream, &error));
-    griddep_runtime_close(bench->runtime);
+        succeeds(griddep_memory_free(bench.runtime, bench.buffers[i], &error));
+    succeeds(griddep_stream_destroy(bench.runtime, bench.stream, &error));
+    griddep_runtime_close(bench.runtime);
 }
 
-static void load_text(setup *bench, const char *text)
+static void load_text(const char *text)
 {
-    succeeds(griddep_module_load(bench->runtime, text, strlen(text), NULL, &bench->module, &error));
+    succeeds(griddep_module_load(bench.runtime, text, strlen(text), NULL, &bench.module, &error));
 }
 
-static void add(setup *bench, int from, int to, uint32_t grid)
+static void add(int from, int to, uint32_t grid)
 {
     const griddep_launch_config config = {.size = sizeof config, .grid = {grid}, .block = {128}};
-    const griddep_argument arguments[] = {{.bytes = 8, .value = bench->buffers[0]},
-                                          {.bytes = 8, .value = bench->buffers[from]},
-                                          {.bytes = 8, .value = bench->buffers[to]},
+    const griddep_argument arguments[] = {{.bytes = 8, .value = bench.buffers[0]},
+                                          {.bytes = 8, .value = bench.buffers[from]},
+                                          {.bytes = 8, .value = bench.buffers[to]},
                                           {.bytes = 4, .value = ELEMENTS}};
     griddep_kernel *kernel = NULL;
 
-    if (!bench->module)
+    if (!bench.module)
         succeeds(
-            griddep_module_load_shelf(bench->runtime, "vector_add", NULL, &bench->module, &error));
-    succeeds(griddep_module_find_kernel(bench->module, NULL, &kernel, &error));
-    succeeds(griddep_chain_add(bench->chain, kernel, &config, arguments, 4, &error));
+            griddep_module_load_shelf(bench.runtime, "vector_add", NULL, &bench.module, &error));
+    succeeds(griddep_module_find_kernel(bench.module, NULL, &kernel, &error));
+    succeeds(griddep_chain_add(bench.chain, kernel, &config, arguments, 4, &error));
 }
 
-static void read_result(setup *bench, float *values)
+static void read_result(float *values)
 {
-    succeeds(griddep_memory_read(bench->runtime, values, bench->buffers[3],
-                                 ELEMENTS * sizeof *values, bench->stream, &error));
+    succeeds(griddep_memory_read(bench.runtime, values, bench.buffers[3], ELEMENTS * sizeof *values,
+                                 bench.stream, &error));
 }
 
-static void write_inputs(setup *bench)
+static void write_inputs(void)
 {
     float values[ELEMENTS];
 
     for (int i = 0; i < ELEMENTS; i++)
         values[i] = (float)i * 0.25f;
     for (int i = 0; i < 4; i++)
-        succeeds(griddep_memory_write(bench->runtime, bench->buffers[i], values,
-                                      i < 2 ? sizeof values : 0, bench->stream, &error));
+        succeeds(griddep_memory_write(bench.runtime, bench.buffers[i], values,
+                                      i < 2 ? sizeof values : 0, bench.stream, &error));
 }
 
-static void check_blocks(griddep_timeline *timeline, uint32_t index, uint32_t blocks)
+static void check_blocks(uint32_t index, uint32_t blocks)
 {
     int64_t values[GRIDDEP_STAMP_MARK][16];
     uint64_t count = 0;
@@ -451,23 +454,22 @@ static void check_blocks(griddep_timeline *timeline, uint32_t index, uint32_t bl
     }
 }
 
+TEST_GROUP(runs, open_bench, close_bench);
+
 LOOP_TEST(runs, each_mode_is_traced, GRIDDEP_MODE_COUNT)
 {
     int32_t mode = _i;
     float plain[ELEMENTS], traced[ELEMENTS];
-    griddep_timeline *timeline = NULL;
     griddep_timeline_info info = {.size = sizeof info};
     griddep_timeline_launch launch = {.size = sizeof launch};
     griddep_timeline_hop hop = {.size = sizeof hop};
-    setup bench;
 
-    open_bench(&bench);
     for (int i = 1; i < 4; i++)
-        add(&bench, i == 1 ? 1 : i - 0 - 1, i == 3 ? 3 : i + 1, 8);
-    write_inputs(&bench);
+        add(i == 1 ? 1 : i - 0 - 1, i == 3 ? 3 : i + 1, 8);
+    write_inputs();
     succeeds(griddep_chain_run(bench.chain, mode, bench.stream, &error));
-    read_result(&bench, plain);
-    write_inputs(&bench);
+    read_result(plain);
+    write_inputs();
     succeeds(griddep_memory_fill(bench.runtime, bench.buffers[3], 0xff, sizeof plain, bench.stream,
                                  &error));
     succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
@@ -485,9 +487,9 @@ LOOP_TEST(runs, each_mode_is_traced, GRIDDEP_MODE_COUNT)
     for (int again = 0; again < 2; again++) {
         succeeds(griddep_timeline_run(timeline, mode, bench.stream, &error));
         for (uint32_t i = 0; i < 3; i++)
-            check_blocks(timeline, i, 8);
+            check_blocks(i, 8);
     }
-    read_result(&bench, traced);
+    read_result(traced);
     ck_assert_mem_eq(plain, traced, sizeof plain);
     succeeds(griddep_timeline_get_info(timeline, &info, &error));
     ck_assert_int_eq(info.mode, mode);
@@ -523,40 +525,33 @@ LOOP_TEST(runs, each_mode_is_traced, GRIDDEP_MODE_COUNT)
     griddep_error_init(&error);
     succeeds(griddep_timeline_read(timeline, 0, GRIDDEP_STAMP_ENTRY, NULL, 0, &count, &error));
     ck_assert_uint_eq(count, 8);
-    griddep_timeline_destroy(timeline);
-    close_bench(&bench);
 }
 
 /* Of a grid with more blocks than are kept the first ones are, and the results are whole. */
 TEST(runs, blocks_beyond_the_limit)
 {
     const griddep_timeline_options options = {.size = sizeof options, .blocks = 3};
-    griddep_timeline *timeline = NULL;
     griddep_timeline_info info = {.size = sizeof info};
     griddep_timeline_launch launch = {.size = sizeof launch};
     float plain[ELEMENTS], traced[ELEMENTS];
-    setup bench;
 
-    open_bench(&bench);
-    add(&bench, 1, 3, 8);
-    write_inputs(&bench);
+    add(1, 3, 8);
+    write_inputs();
     succeeds(griddep_chain_run(bench.chain, GRIDDEP_MODE_SERIAL, bench.stream, &error));
-    read_result(&bench, plain);
+    read_result(plain);
     succeeds(griddep_memory_fill(bench.runtime, bench.buffers[3], 0xff, sizeof plain, bench.stream,
                                  &error));
     succeeds(griddep_timeline_create(bench.chain, &options, &timeline, &error));
     succeeds(griddep_timeline_run(timeline, GRIDDEP_MODE_SERIAL, bench.stream, &error));
-    check_blocks(timeline, 0, 3);
+    check_blocks(0, 3);
     succeeds(griddep_timeline_get_info(timeline, &info, &error));
     ck_assert_uint_eq(info.blocks, 8);
     ck_assert_uint_eq(info.blocks_kept, 3);
     succeeds(griddep_timeline_get_launch(timeline, 0, &launch, &error));
     ck_assert_uint_eq(launch.blocks, 8);
     ck_assert_uint_eq(launch.blocks_kept, 3);
-    read_result(&bench, traced);
+    read_result(traced);
     ck_assert_mem_eq(plain, traced, sizeof plain);
-    griddep_timeline_destroy(timeline);
-    close_bench(&bench);
 }
 
 /* A kernel with a loop around wait and mark, a predicated exit, a call, a trigger by one thread,
@@ -578,15 +573,12 @@ TEST(runs, odd_shapes)
 {
     const griddep_launch_config config = {
         .size = sizeof config, .grid = {2, 3, 2}, .block = {64}, .cluster = {2}};
-    griddep_timeline *timeline = NULL;
     griddep_kernel *kernel = NULL;
     int64_t entry[12], mark[12], release[12], trigger[12], exit[12];
     uint32_t counts[2];
     uint64_t count = 0;
-    setup bench;
 
-    open_bench(&bench);
-    load_text(&bench, odd_kernel);
+    load_text(odd_kernel);
     succeeds(griddep_module_find_kernel(bench.module, NULL, &kernel, &error));
     for (int i = 0; i < 2; i++) {
         const griddep_argument argument = {.bytes = 8, .value = bench.buffers[i]};
@@ -596,7 +588,7 @@ TEST(runs, odd_shapes)
     succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
     succeeds(griddep_timeline_run(timeline, GRIDDEP_MODE_GRAPH_PDL, bench.stream, &error));
     for (uint32_t i = 0; i < 2; i++) {
-        check_blocks(timeline, i, 12);
+        check_blocks(i, 12);
         succeeds(
             griddep_memory_read(bench.runtime, counts, bench.buffers[i], 8, bench.stream, &error));
         ck_assert_uint_eq(counts[0], 6 * 48);
@@ -620,8 +612,6 @@ TEST(runs, odd_shapes)
     ck_assert_int_eq(
         griddep_timeline_read(timeline, 0, GRIDDEP_STAMP_MARK + 1, NULL, 0, &count, &error),
         GRIDDEP_ERROR_NOT_FOUND);
-    griddep_timeline_destroy(timeline);
-    close_bench(&bench);
 }
 
 /* The hop into a join comes from the prerequisite that ended last, whichever lane that is in. */
@@ -638,12 +628,9 @@ LOOP_TEST(runs, join_comes_from_the_last_to_end, 2 * GRIDDEP_MODE_COUNT)
     griddep_timeline_launch ends[2] = {{.size = sizeof *ends}, {.size = sizeof *ends}};
     griddep_timeline_launch join = {.size = sizeof join};
     griddep_timeline_hop hop = {.size = sizeof hop};
-    griddep_timeline *timeline = NULL;
     griddep_kernel *kernel = NULL;
-    setup bench;
 
-    open_bench(&bench);
-    load_text(&bench, text);
+    load_text(text);
     succeeds(griddep_module_find_kernel(bench.module, NULL, &kernel, &error));
     for (uint32_t i = 0; i < 4; i++) { /* a fork, the two branches, and the join in lane 0 */
         config.lane = i == 2;
@@ -662,8 +649,6 @@ LOOP_TEST(runs, join_comes_from_the_last_to_end, 2 * GRIDDEP_MODE_COUNT)
     ck_assert(!bench.emulated || mode == GRIDDEP_MODE_SERIAL || last == long_lane);
     ck_assert_uint_eq(hop.from, last + 1);
     assert_real(hop.handoff_gap, join.first_release - ends[last].last_exit);
-    griddep_timeline_destroy(timeline);
-    close_bench(&bench);
 }
 
 /* One launch of `writer`, then two of `other`; whether they can be traced. */
@@ -686,24 +671,18 @@ LOOP_TEST(runs, launches_that_share_variables, sizeof sharing / sizeof *sharing)
              ".visible .entry k()\n{\n    .reg .b32 v;\n    %s\n    ret;\n}\n"
              ".visible .entry other()\n{\n    .reg .b32 v;\n    %s\n    ret;\n}\n";
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
-    griddep_timeline *timeline = NULL;
     griddep_kernel *kernel = NULL;
     char text[1024];
-    setup bench;
 
-    open_bench(&bench);
     snprintf(text, sizeof text, format, sharing[_i].variable, sharing[_i].writer,
              sharing[_i].other);
-    load_text(&bench, text);
+    load_text(text);
     for (uint32_t i = 0; i < 3; i++) {
         succeeds(griddep_module_find_kernel(bench.module, i ? "other" : "k", &kernel, &error));
         succeeds(griddep_chain_add(bench.chain, kernel, &config, NULL, 0, &error));
     }
     ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, &timeline, &error),
                      sharing[_i].status);
-    griddep_timeline_destroy(timeline);
-    griddep_error_init(&error);
-    close_bench(&bench);
 }
 
 /* A variable that launches share cannot be in copies; constants of the host are copied. */
@@ -715,14 +694,11 @@ TEST(runs, variables_of_the_module)
              "    ld.const.u32 s, [step];\n    ld.param.u64 o, [out];\n"
              "    red.global.add.u32 [o], s;\n    red.global.add.u32 [total], s;\n    ret;\n}\n";
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {1}};
-    griddep_timeline *timeline = NULL;
     griddep_kernel *kernel = NULL;
     uint64_t address = 0, bytes = 0;
     uint32_t value = 7, result = 0;
-    setup bench;
 
-    open_bench(&bench);
-    load_text(&bench, text);
+    load_text(text);
     succeeds(griddep_module_find_kernel(bench.module, NULL, &kernel, &error));
     succeeds(griddep_module_get_global(bench.module, "step", &address, &bytes, &error));
     succeeds(griddep_memory_write(bench.runtime, address, &value, 4, bench.stream, &error));
@@ -742,8 +718,6 @@ TEST(runs, variables_of_the_module)
     ck_assert_ptr_nonnull(
         strstr(error.text, "launches 0 (k) and 1 (k) share variables of their module"));
     ck_assert_ptr_null(timeline);
-    griddep_error_init(&error);
-    close_bench(&bench);
 }
 
 /* A module whose PTX is not known runs as it is and leaves no stamps; without any other there is no
@@ -752,14 +726,11 @@ TEST(runs, kernels_without_ptx_run_beside_traced_ones)
 {
     griddep_timeline_launch launch = {.size = sizeof launch};
     griddep_timeline_hop hop = {.size = sizeof hop};
-    griddep_timeline *timeline = NULL;
     griddep_module *closed = NULL;
     griddep_kernel *kernel = NULL;
     float result[ELEMENTS];
-    setup bench;
 
-    open_bench(&bench);
-    write_inputs(&bench);
+    write_inputs();
     succeeds(griddep_module_load_shelf(bench.runtime, "vector_add", NULL, &closed, &error));
     griddep_ptx_destroy(closed->ptx); /* as of a cubin */
     closed->ptx = NULL;
@@ -776,14 +747,14 @@ TEST(runs, kernels_without_ptx_run_beside_traced_ones)
     griddep_error_init(&error);
     griddep_chain_destroy(bench.chain);
     succeeds(griddep_chain_create(bench.runtime, &bench.chain, &error));
-    add(&bench, 1, 2, 8);
+    add(1, 2, 8);
     succeeds(griddep_chain_add(bench.chain, kernel, &config, arguments, 4, &error));
     succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
         succeeds(griddep_memory_fill(bench.runtime, bench.buffers[3], 0, sizeof result,
                                      bench.stream, &error));
         succeeds(griddep_timeline_run(timeline, mode, bench.stream, &error));
-        read_result(&bench, result);
+        read_result(result);
         ck_assert(result[4] == 3.0f && result[999] == 3 * 249.75f);
         succeeds(griddep_timeline_get_launch(timeline, 0, &launch, &error));
         ck_assert(launch.blocks_kept == 8 && launch.last_exit > launch.first_entry);
@@ -793,20 +764,17 @@ TEST(runs, kernels_without_ptx_run_beside_traced_ones)
         ck_assert(hop.from == 0 && isnan(hop.launch_lead) && isnan(hop.overlap));
     }
     griddep_timeline_destroy(timeline);
-    close_bench(&bench);
+    timeline = NULL;
     griddep_module_unload(closed);
 }
 
 /* The instrumented chain may be run for its time; the next run's stamps are its own. */
 TEST(runs, timing_does_not_spoil_a_run)
 {
-    griddep_timeline *timeline = NULL;
     griddep_timeline_info first = {.size = sizeof first}, second = {.size = sizeof second};
-    setup bench;
 
-    open_bench(&bench);
-    add(&bench, 1, 3, 8);
-    write_inputs(&bench);
+    add(1, 3, 8);
+    write_inputs();
     succeeds(griddep_timeline_create(bench.chain, NULL, &timeline, &error));
     for (int i = 0; i < 3; i++)
         succeeds(griddep_chain_run(griddep_timeline_get_chain(timeline), GRIDDEP_MODE_SERIAL,
@@ -818,18 +786,13 @@ TEST(runs, timing_does_not_spoil_a_run)
     ck_assert(!bench.emulated || fabs(first.span - second.span) < 0.2 * second.span);
     ck_assert_double_lt(first.span, 1e6); /* not from the runs before */
     ck_assert_uint_gt(second.origin, first.origin);
-    griddep_timeline_destroy(timeline);
-    close_bench(&bench);
 }
 
 TEST(runs, wrong_arguments)
 {
     const griddep_timeline_options flags = {.size = sizeof flags, .flags = 1};
-    griddep_timeline *timeline = NULL;
     griddep_timeline_info info = {.size = sizeof info};
-    setup bench;
 
-    open_bench(&bench);
     ck_assert_int_eq(griddep_timeline_create(NULL, NULL, &timeline, &error),
                      GRIDDEP_ERROR_ARGUMENT);
     ck_assert_int_eq(griddep_timeline_create(bench.chain, NULL, NULL, &error),
@@ -848,22 +811,17 @@ TEST(runs, wrong_arguments)
     succeeds(griddep_timeline_run(timeline, GRIDDEP_MODE_GRAPH, bench.stream, &error));
     succeeds(griddep_timeline_get_info(timeline, &info, &error));
     ck_assert_double_nan(info.span);
-    griddep_timeline_destroy(timeline);
-    close_bench(&bench);
 }
 
 /* Each allocation fails once; what was made by then is given back, and the chain stays usable. */
 TEST(runs, memory_runs_out)
 {
     griddep_timeline_launch launch = {.size = sizeof launch};
-    setup bench;
 
-    open_bench(&bench);
-    add(&bench, 1, 3, 2);
-    add(&bench, 3, 2, 2);
-    write_inputs(&bench);
+    add(1, 3, 2);
+    add(3, 2, 2);
+    write_inputs();
     for (long n = 0;; n++) {
-        griddep_timeline *timeline = NULL;
         fail_alloc_after(n);
         int32_t status = griddep_timeline_create(bench.chain, NULL, &timeline, &error);
         if (!status)
@@ -873,6 +831,7 @@ TEST(runs, memory_runs_out)
         bool hit = fail_alloc_hit();
         fail_alloc_after(-1);
         griddep_timeline_destroy(timeline);
+        timeline = NULL;
         if (!hit) {
             succeeds(status);
             break;
@@ -882,8 +841,6 @@ TEST(runs, memory_runs_out)
     }
     succeeds(griddep_chain_run(bench.chain, GRIDDEP_MODE_SERIAL, bench.stream, &error));
     succeeds(griddep_stream_synchronize(bench.runtime, bench.stream, &error));
-    griddep_error_init(&error);
-    close_bench(&bench);
 }
 
 int main(void)
