@@ -142,86 +142,61 @@ TEST_GROUP(control, NULL, NULL);
 TEST_GROUP(memory, NULL, NULL);
 TEST_GROUP(limits, NULL, NULL);
 
-/* Results near 2^-126 with ftz, NaNs that are converted, what rcp.approx.ftz.f64 sees of its
- * operand. */
+/* Results near 2^-126 with ftz, rounded to nearest, down and up. */
+TEST(instructions, measured_near_the_smallest)
+{
+    static const char *const roundings[] = {"rn", "rm", "rp"};
+    static const struct {
+        const char *format, *operands;
+        uint64_t sources[3], expected[3];
+    } of[] = {
+        {"mul.%s.ftz.f32", "rrr", {0x800001, 0x3f7ffffe}, {0x800000, 0, 0x800000}},
+        {"mul.%s.ftz.f32", "rrr", {0x800000, 0x3f7fffff}, {0, 0, 0}},
+        {"fma.%s.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0}, {0x800000, 0, 0x800000}},
+        {"fma.%s.ftz.f32", "rrrr", {0x800000, 0x3f7fffff, 0}, {0, 0, 0}},
+        {"div.%s.ftz.f32", "rrr", {0xfffffe, 0x3fffffff}, {0, 0, 0}},
+        {"div.%s.ftz.f32", "rrr", {0x800000, 0x3f800001}, {0, 0, 0}},
+        {"rcp.%s.ftz.f32", "rr", {0x7e800001}, {0, 0, 0}},
+        {"rcp.%s.ftz.f32", "rr", {0x7e800000}, {0x800000, 0x800000, 0x800000}},
+        {"cvt.%s.ftz.f32.f64", "rd", {0x380fffffffffffff}, {0x800000, 0, 0x800000}},
+        {"cvt.%s.ftz.f32.f64", "rd", {0x380fffffe0000000}, {0, 0, 0}},
+        {"cvt.%s.ftz.f32.f64", "rd", {0x380ffffff0000000}, {0x800000, 0, 0x800000}},
+        {"cvt.%s.ftz.f32.f64", "rd", {0x380fffffc0000000}, {0, 0, 0}},
+        {"mul.%s.ftz.f32", "rrr", {0x80800001, 0x3f7ffffe}, {0x80800000, 0x80800000, 0x80000000}},
+        {"mul.%s.ftz.f32", "rrr", {0x80800000, 0x3f7fffff}, {0x80000000, 0x80000000, 0x80000000}},
+        {"fma.%s.ftz.f32",
+         "rrrr",
+         {0x80800001, 0x3f7ffffe, 0},
+         {0x80800000, 0x80800000, 0x80000000}},
+        {"fma.%s.ftz.f32",
+         "rrrr",
+         {0x80800000, 0x3f7fffff, 0},
+         {0x80000000, 0x80000000, 0x80000000}},
+        {"fma.%s.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0x80000000}, {0x800000, 0, 0x800000}},
+        {"div.%s.ftz.f32", "rrr", {0x80fffffe, 0x3fffffff}, {0x80000000, 0x80000000, 0x80000000}},
+        {"div.%s.ftz.f32", "rrr", {0x80800000, 0x3f800001}, {0x80000000, 0x80000000, 0x80000000}},
+        {"rcp.%s.ftz.f32", "rr", {0xfe800001}, {0x80000000, 0x80000000, 0x80000000}},
+        {"rcp.%s.ftz.f32", "rr", {0xfe800000}, {0x80800000, 0x80800000, 0x80800000}},
+        {"cvt.%s.ftz.f32.f64", "rd", {0xb80fffffffffffff}, {0x80800000, 0x80800000, 0x80000000}},
+        {"cvt.%s.ftz.f32.f64", "rd", {0xb80fffffe0000000}, {0x80000000, 0x80000000, 0x80000000}},
+        {"cvt.%s.ftz.f32.f64", "rd", {0xb80ffffff0000000}, {0x80800000, 0x80800000, 0x80000000}},
+        {"cvt.%s.ftz.f32.f64", "rd", {0xb80fffffc0000000}, {0x80000000, 0x80000000, 0x80000000}},
+    };
+    sample rows[3 * COUNT(of)];
+    char names[3 * COUNT(of)][24];
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        snprintf(names[i], sizeof names[i], of[i / 3].format, roundings[i % 3]);
+        rows[i] = (sample){names[i], of[i / 3].operands, {0}, of[i / 3].expected[i % 3]};
+        memcpy(rows[i].sources, of[i / 3].sources, sizeof of->sources);
+    }
+    check_rows(rows, COUNT(rows));
+}
+
+/* NaNs that are converted, what rcp.approx.ftz.f64 sees of its operand, and small f16. */
 TEST(instructions, measured)
 {
     const sample rows[] = {
-        {"mul.rn.ftz.f32", "rrr", {0x800001, 0x3f7ffffe}, 0x800000},
-        {"mul.rn.ftz.f32", "rrr", {0x800000, 0x3f7fffff}, 0},
-        {"fma.rn.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0}, 0x800000},
-        {"fma.rn.ftz.f32", "rrrr", {0x800000, 0x3f7fffff, 0}, 0},
-        {"div.rn.ftz.f32", "rrr", {0xfffffe, 0x3fffffff}, 0},
-        {"div.rn.ftz.f32", "rrr", {0x800000, 0x3f800001}, 0},
-        {"rcp.rn.ftz.f32", "rr", {0x7e800001}, 0},
-        {"rcp.rn.ftz.f32", "rr", {0x7e800000}, 0x800000},
-        {"cvt.rn.ftz.f32.f64", "rd", {0x380fffffffffffff}, 0x800000},
-        {"cvt.rn.ftz.f32.f64", "rd", {0x380fffffe0000000}, 0},
-        {"cvt.rn.ftz.f32.f64", "rd", {0x380ffffff0000000}, 0x800000},
-        {"cvt.rn.ftz.f32.f64", "rd", {0x380fffffc0000000}, 0},
-        {"mul.rn.ftz.f32", "rrr", {0x80800001, 0x3f7ffffe}, 0x80800000},
-        {"mul.rn.ftz.f32", "rrr", {0x80800000, 0x3f7fffff}, 0x80000000},
-        {"fma.rn.ftz.f32", "rrrr", {0x80800001, 0x3f7ffffe, 0}, 0x80800000},
-        {"fma.rn.ftz.f32", "rrrr", {0x80800000, 0x3f7fffff, 0}, 0x80000000},
-        {"fma.rn.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0x80000000}, 0x800000},
-        {"div.rn.ftz.f32", "rrr", {0x80fffffe, 0x3fffffff}, 0x80000000},
-        {"div.rn.ftz.f32", "rrr", {0x80800000, 0x3f800001}, 0x80000000},
-        {"rcp.rn.ftz.f32", "rr", {0xfe800001}, 0x80000000},
-        {"rcp.rn.ftz.f32", "rr", {0xfe800000}, 0x80800000},
-        {"cvt.rn.ftz.f32.f64", "rd", {0xb80fffffffffffff}, 0x80800000},
-        {"cvt.rn.ftz.f32.f64", "rd", {0xb80fffffe0000000}, 0x80000000},
-        {"cvt.rn.ftz.f32.f64", "rd", {0xb80ffffff0000000}, 0x80800000},
-        {"cvt.rn.ftz.f32.f64", "rd", {0xb80fffffc0000000}, 0x80000000},
-        {"mul.rm.ftz.f32", "rrr", {0x800001, 0x3f7ffffe}, 0},
-        {"mul.rm.ftz.f32", "rrr", {0x800000, 0x3f7fffff}, 0},
-        {"fma.rm.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0}, 0},
-        {"fma.rm.ftz.f32", "rrrr", {0x800000, 0x3f7fffff, 0}, 0},
-        {"div.rm.ftz.f32", "rrr", {0xfffffe, 0x3fffffff}, 0},
-        {"div.rm.ftz.f32", "rrr", {0x800000, 0x3f800001}, 0},
-        {"rcp.rm.ftz.f32", "rr", {0x7e800001}, 0},
-        {"rcp.rm.ftz.f32", "rr", {0x7e800000}, 0x800000},
-        {"cvt.rm.ftz.f32.f64", "rd", {0x380fffffffffffff}, 0},
-        {"cvt.rm.ftz.f32.f64", "rd", {0x380fffffe0000000}, 0},
-        {"cvt.rm.ftz.f32.f64", "rd", {0x380ffffff0000000}, 0},
-        {"cvt.rm.ftz.f32.f64", "rd", {0x380fffffc0000000}, 0},
-        {"mul.rm.ftz.f32", "rrr", {0x80800001, 0x3f7ffffe}, 0x80800000},
-        {"mul.rm.ftz.f32", "rrr", {0x80800000, 0x3f7fffff}, 0x80000000},
-        {"fma.rm.ftz.f32", "rrrr", {0x80800001, 0x3f7ffffe, 0}, 0x80800000},
-        {"fma.rm.ftz.f32", "rrrr", {0x80800000, 0x3f7fffff, 0}, 0x80000000},
-        {"fma.rm.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0x80000000}, 0},
-        {"div.rm.ftz.f32", "rrr", {0x80fffffe, 0x3fffffff}, 0x80000000},
-        {"div.rm.ftz.f32", "rrr", {0x80800000, 0x3f800001}, 0x80000000},
-        {"rcp.rm.ftz.f32", "rr", {0xfe800001}, 0x80000000},
-        {"rcp.rm.ftz.f32", "rr", {0xfe800000}, 0x80800000},
-        {"cvt.rm.ftz.f32.f64", "rd", {0xb80fffffffffffff}, 0x80800000},
-        {"cvt.rm.ftz.f32.f64", "rd", {0xb80fffffe0000000}, 0x80000000},
-        {"cvt.rm.ftz.f32.f64", "rd", {0xb80ffffff0000000}, 0x80800000},
-        {"cvt.rm.ftz.f32.f64", "rd", {0xb80fffffc0000000}, 0x80000000},
-        {"mul.rp.ftz.f32", "rrr", {0x800001, 0x3f7ffffe}, 0x800000},
-        {"mul.rp.ftz.f32", "rrr", {0x800000, 0x3f7fffff}, 0},
-        {"fma.rp.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0}, 0x800000},
-        {"fma.rp.ftz.f32", "rrrr", {0x800000, 0x3f7fffff, 0}, 0},
-        {"div.rp.ftz.f32", "rrr", {0xfffffe, 0x3fffffff}, 0},
-        {"div.rp.ftz.f32", "rrr", {0x800000, 0x3f800001}, 0},
-        {"rcp.rp.ftz.f32", "rr", {0x7e800001}, 0},
-        {"rcp.rp.ftz.f32", "rr", {0x7e800000}, 0x800000},
-        {"cvt.rp.ftz.f32.f64", "rd", {0x380fffffffffffff}, 0x800000},
-        {"cvt.rp.ftz.f32.f64", "rd", {0x380fffffe0000000}, 0},
-        {"cvt.rp.ftz.f32.f64", "rd", {0x380ffffff0000000}, 0x800000},
-        {"cvt.rp.ftz.f32.f64", "rd", {0x380fffffc0000000}, 0},
-        {"mul.rp.ftz.f32", "rrr", {0x80800001, 0x3f7ffffe}, 0x80000000},
-        {"mul.rp.ftz.f32", "rrr", {0x80800000, 0x3f7fffff}, 0x80000000},
-        {"fma.rp.ftz.f32", "rrrr", {0x80800001, 0x3f7ffffe, 0}, 0x80000000},
-        {"fma.rp.ftz.f32", "rrrr", {0x80800000, 0x3f7fffff, 0}, 0x80000000},
-        {"fma.rp.ftz.f32", "rrrr", {0x800001, 0x3f7ffffe, 0x80000000}, 0x800000},
-        {"div.rp.ftz.f32", "rrr", {0x80fffffe, 0x3fffffff}, 0x80000000},
-        {"div.rp.ftz.f32", "rrr", {0x80800000, 0x3f800001}, 0x80000000},
-        {"rcp.rp.ftz.f32", "rr", {0xfe800001}, 0x80000000},
-        {"rcp.rp.ftz.f32", "rr", {0xfe800000}, 0x80800000},
-        {"cvt.rp.ftz.f32.f64", "rd", {0xb80fffffffffffff}, 0x80000000},
-        {"cvt.rp.ftz.f32.f64", "rd", {0xb80fffffe0000000}, 0x80000000},
-        {"cvt.rp.ftz.f32.f64", "rd", {0xb80ffffff0000000}, 0x80000000},
-        {"cvt.rp.ftz.f32.f64", "rd", {0xb80fffffc0000000}, 0x80000000},
         {"fma.rn.ftz.f16", "hhhh", {0x401, 0x3bfe, 0}, 0x400},
         {"fma.rn.ftz.f16", "hhhh", {0x400, 0x3bff, 0}, 0},
         {"fma.rn.ftz.f16", "hhhh", {0xcea, 0x400, 0x400}, 0x400},
