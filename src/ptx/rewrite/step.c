@@ -432,7 +432,7 @@ static int32_t put_in_entry(putting *at, const uint8_t *call_effects)
 static int32_t raise_version(gd_rewrite_step *step, const gd_ptx_directive *directive,
                              int32_t least, griddep_error *error)
 {
-    char text[12];
+    char text[16];
 
     if (step->ptx->module.version >= least)
         return GRIDDEP_OK;
