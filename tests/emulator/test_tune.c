@@ -568,6 +568,12 @@ TEST(tune, refuses)
     ck_assert_int_eq(tune(&options, &result), GRIDDEP_ERROR_STRUCT);
     options = (griddep_tune_options){.size = sizeof options, .least_gain = 1};
     ck_assert_int_eq(tune(&options, &result), GRIDDEP_ERROR_ARGUMENT);
+    f.buffers[0].compared = 2; /* nothing tells what to begin with */
+    ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_ARGUMENT);
+    ck_assert_msg(strstr(error.text, "2 without `initial`"), "%s", error.text);
+    f.buffers[0].compared = 3;
+    ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_ARGUMENT);
+    f.buffers[0].compared = 0;
     f.configs[1].pdl = GRIDDEP_PDL_FORCE; /* without a wait that is a race */
     ck_assert_int_eq(tune(NULL, &result), GRIDDEP_ERROR_ARGUMENT);
     ck_assert_msg(strstr(error.text, "not right"), "%s", error.text);
