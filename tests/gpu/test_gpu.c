@@ -264,8 +264,7 @@ TEST(all, streams_of_other_contexts_are_named)
     griddep_kernel *spin = NULL;
     griddep_module *module = load_spin(&spin);
     uint64_t memory = allocate(256);
-    const griddep_argument arguments[3] = {
-        {.bytes = 8, .value = memory}, {.bytes = 8, .value = memory + 128}, {.bytes = 4}};
+    const griddep_argument arguments[3] = {POINTER(memory), POINTER(memory + 128), {.bytes = 4}};
     void *stream = NULL;
 
     ck_assert_int_eq(driver->cuCtxPushCurrent(other), GD_CUDA_SUCCESS);
@@ -313,9 +312,8 @@ TEST(all, launches_join_a_callers_capture)
     const griddep_launch_config config = {
         .size = sizeof config, .grid = {1}, .block = {32}, .stream = stream};
     for (uint32_t i = 0; i < 2; i++) {
-        const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 128 * i},
-                                               {.bytes = 8, .value = memory + 128 * (i + 1)},
-                                               {.bytes = 4}};
+        const griddep_argument arguments[3] = {
+            POINTER(memory + 128 * i), POINTER(memory + 128 * (i + 1)), {.bytes = 4}};
         ck_good(griddep_launch(spin, &config, arguments, 3, NULL, &error));
     }
     ck_assert_int_eq(driver->cuStreamEndCapture(stream, &graph), GD_CUDA_SUCCESS);
@@ -339,8 +337,7 @@ TEST(all, faults_are_reported_as_such)
 {
     griddep_kernel *spin = NULL;
     griddep_module *module = load_spin(&spin);
-    const griddep_argument arguments[3] = {
-        {.bytes = 8, .value = 64}, {.bytes = 8, .value = 64}, {.bytes = 4}};
+    const griddep_argument arguments[3] = {POINTER(64), POINTER(64), {.bytes = 4}};
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
 
     ck_good(griddep_launch(spin, &config, arguments, 3, NULL, &error));
@@ -386,8 +383,7 @@ TEST(all, large_alignments_follow_the_driver)
     uint64_t memory = allocate(8);
     uint32_t h[32] = {7, [31] = 9}, seen[2] = {0};
     unsigned char packed[512] = {0};
-    const griddep_argument arguments[3] = {
-        {.bytes = 8, .value = memory}, {.bytes = 4, .value = 1}, {.bytes = 128, .data = h}};
+    const griddep_argument arguments[3] = {POINTER(memory), WORD(1), {.bytes = 128, .data = h}};
 
     ck_good(griddep_launch(kernel, &config, arguments, 3, NULL, &error));
     ck_good(griddep_memory_read(runtime, seen, memory, 8, NULL, &error));
@@ -431,8 +427,8 @@ TEST(all, source_runs)
     ck_good(griddep_memory_write(runtime, memory, ones, sizeof ones, NULL, &error));
     ck_good(griddep_chain_create(runtime, &chain, &error));
     for (uint32_t i = 0; i < 3; i++) {
-        const griddep_argument arguments[2] = {{.bytes = 8, .value = memory + 128 * i},
-                                               {.bytes = 8, .value = memory + 128 * (i + 1)}};
+        const griddep_argument arguments[2] = {POINTER(memory + 128 * i),
+                                               POINTER(memory + 128 * (i + 1))};
         ck_good(
             griddep_chain_add(chain, kernel_of(module, "twice"), &config, arguments, 2, &error));
     }
@@ -468,9 +464,8 @@ TEST(all, dependent_launches_overlap)
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &start, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &end, &error));
     for (uint32_t i = 0; i < LENGTH; i++) {
-        const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 128 * i},
-                                               {.bytes = 8, .value = memory + 128 * (i + 1)},
-                                               {.bytes = 4, .value = NANOSECONDS}};
+        const griddep_argument arguments[3] = {POINTER(memory + 128 * i),
+                                               POINTER(memory + 128 * (i + 1)), WORD(NANOSECONDS)};
         ck_good(griddep_chain_add(chain, spin, &config, arguments, 3, &error));
     }
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++) {
@@ -554,8 +549,7 @@ TEST(all, tensor_maps_reach_kernels)
         values[i] = (float)i;
     ck_good(griddep_memory_write(runtime, tensor, values, sizeof values, NULL, &error));
     ck_good(griddep_tensor_map_encode(runtime, &options, &map, &error));
-    const griddep_argument arguments[2] = {{.bytes = sizeof map, .data = &map},
-                                           {.bytes = 8, .value = out}};
+    const griddep_argument arguments[2] = {{.bytes = sizeof map, .data = &map}, POINTER(out)};
     ck_good(griddep_launch(kernel_of(module, "tile"), &config, arguments, 2, NULL, &error));
     ck_good(griddep_memory_read(runtime, found, out, sizeof found, NULL, &error));
     for (int row = 0; row < TILE; row++) {
@@ -597,9 +591,8 @@ LOOP_TEST(all, explanations_agree_with_timelines, 2)
 
     ck_good(griddep_chain_create(runtime, &chain, &error));
     for (uint32_t i = 0; i < 2; i++) {
-        const griddep_argument arguments[3] = {{.bytes = 8, .value = memory + 512 * i},
-                                               {.bytes = 8, .value = memory + 512 * (i + 1)},
-                                               {.bytes = 4, .value = 50000}};
+        const griddep_argument arguments[3] = {POINTER(memory + 512 * i),
+                                               POINTER(memory + 512 * (i + 1)), WORD(50000)};
         ck_good(griddep_chain_add(chain, spin, &config, arguments, 3, &error));
     }
     ck_good(griddep_timeline_create(chain, NULL, &timeline, &error));

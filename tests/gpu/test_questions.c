@@ -265,13 +265,12 @@ typedef struct probe {
 
 static int32_t launch(void *stream, const probe *p)
 {
-    const griddep_argument arguments[6] = {
-        {.bytes = 8, .value = records + p->record * sizeof(stamp)},
-        {.bytes = 8, .value = p->source},
-        {.bytes = 8, .value = p->target},
-        {.bytes = 4, .value = p->expect},
-        {.bytes = 4, .value = p->spin},
-        {.bytes = 4, .value = p->flags}};
+    const griddep_argument arguments[6] = {POINTER(records + p->record * sizeof(stamp)),
+                                           POINTER(p->source),
+                                           POINTER(p->target),
+                                           WORD(p->expect),
+                                           WORD(p->spin),
+                                           WORD(p->flags)};
     const griddep_launch_config config = {
         .size = sizeof config,
         .grid = {p->grid},
@@ -1100,12 +1099,9 @@ LOOP_TEST(questions, wait_and_bulk_copies, 2)
                                     .pdl = GRIDDEP_PDL_FORCE,
                                     .stream = streams[0]};
     for (uint32_t round = 1; round <= rounds; round++) {
-        const griddep_argument of_fill[3] = {
-            {.bytes = 8, .value = data}, {.bytes = 4, .value = round}, {.bytes = 4, .value = 2000}};
-        const griddep_argument of_bulk[4] = {{.bytes = 8, .value = records},
-                                             {.bytes = 8, .value = data},
-                                             {.bytes = 4, .value = round},
-                                             {.bytes = 4, .value = (uint64_t)_i}};
+        const griddep_argument of_fill[3] = {POINTER(data), WORD(round), WORD(2000)};
+        const griddep_argument of_bulk[4] = {POINTER(records), POINTER(data), WORD(round),
+                                             WORD((uint64_t)_i)};
         config.block[0] = 256;
         ck_good(griddep_launch(fill, &config, of_fill, 3, NULL, &error));
         config.block[0] = 1;

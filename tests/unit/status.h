@@ -26,4 +26,14 @@
         ck_says(part);                                                                             \
     } while (0)
 
+/* Arguments of a launch. */
+#define POINTER(address)                                                                           \
+    {                                                                                              \
+        .bytes = 8, .value = (address)                                                             \
+    }
+#define WORD(number)                                                                               \
+    {                                                                                              \
+        .bytes = 4, .value = (number)                                                              \
+    }
+
 #endif

@@ -103,7 +103,7 @@ typedef struct pair {
 
 static pair pointers(int in, int out)
 {
-    return (pair){{{.bytes = 8, .value = buffers[in]}, {.bytes = 8, .value = buffers[out]}}};
+    return (pair){{POINTER(buffers[in]), POINTER(buffers[out])}};
 }
 
 static griddep_launch_config config_of(const char *name)
@@ -163,7 +163,7 @@ TEST_GROUP(open, setup, close_all);
 LOOP_TEST(open, arguments_change_between_runs, GRIDDEP_MODE_COUNT)
 {
     const int32_t mode = _i;
-    const griddep_argument other = {.bytes = 8, .value = buffers[4]};
+    const griddep_argument other = POINTER(buffers[4]);
 
     add("step", NULL, 0, 1);
     add("step", NULL, 1, 2);
@@ -196,7 +196,7 @@ LOOP_TEST(open, arguments_change_between_runs, GRIDDEP_MODE_COUNT)
 LOOP_TEST(open, a_change_stays_where_it_is, GRIDDEP_MODE_COUNT)
 {
     const int32_t mode = _i;
-    const griddep_argument wrong[] = {{.bytes = 8, .value = buffers[5]}, {.bytes = 4}};
+    const griddep_argument wrong[] = {POINTER(buffers[5]), {.bytes = 4}};
     griddep_graph *graph = NULL;
     uint32_t set;
 
@@ -695,8 +695,7 @@ LOOP_TEST(open, graphs_of_chains_look_again, 2)
     ck_assert_int_eq(edge_reason(graph), GRIDDEP_REASON_SET);
     ck_assert_uint_eq(fake_driver_programmatic_edges(), 1);
     if (_i) {
-        const pair slice = {
-            {{.bytes = 8, .value = buffers[1] - 4}, {.bytes = 8, .value = buffers[2]}}};
+        const pair slice = {{POINTER(buffers[1] - 4), POINTER(buffers[2])}};
         ck_good(griddep_graph_set_arguments(graph, 1, slice.list, 2, &error));
         ck_assert_int_eq(edge_reason(graph), GRIDDEP_REASON_SET);
     }
@@ -721,7 +720,7 @@ LOOP_TEST(open, graphs_of_chains_look_again, 2)
 
 static void set_addresses(uint32_t index, uint64_t in, uint64_t out)
 {
-    const pair arguments = {{{.bytes = 8, .value = in}, {.bytes = 8, .value = out}}};
+    const pair arguments = {{POINTER(in), POINTER(out)}};
 
     ck_good(griddep_chain_set_arguments(chain, index, arguments.list, 2, &error));
 }

@@ -130,8 +130,7 @@ static const griddep_launch_config one_block = {.size = sizeof one_block,
 
 static uint32_t add_to(griddep_graph *to, const char *name, int in, int out)
 {
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[in]},
-                                           {.bytes = 8, .value = buffers[out]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[in]), POINTER(buffers[out])};
     uint32_t node = 99;
 
     ck_good(griddep_graph_add_kernel(to, kernel_of(name), &one_block, arguments, 2, &node, &error));
@@ -209,8 +208,7 @@ TEST(open, events_without_timing_are_recorded_by_launches)
     griddep_attribute attribute = {0};
     void *event = NULL, *timed = NULL, *stream = NULL;
     fake_launch launch;
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
-                                           {.bytes = 8, .value = buffers[1]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[0]), POINTER(buffers[1])};
 
     ck_good(griddep_stream_create(runtime, NULL, &stream, &error));
     ck_good(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &event, &error));
@@ -408,8 +406,7 @@ TEST(open, attributes_reach_the_node)
     griddep_launch_config config = one_block;
     const griddep_attribute attribute = {.id = GD_CU_LAUNCH_ATTRIBUTE_PRIORITY,
                                          .value = {UINT32_MAX}}; /* -1 */
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
-                                           {.bytes = 8, .value = buffers[1]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[0]), POINTER(buffers[1])};
     uint32_t node;
 
     config.grid[0] = 4;
@@ -430,8 +427,7 @@ TEST(open, attributes_reach_the_node)
 TEST(open, arguments_change_without_instantiation)
 {
     uint32_t a = add("step", 0, 1), b = add("step", 1, 2), fill;
-    griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]},
-                                     {.bytes = 8, .value = buffers[3]}};
+    griddep_argument arguments[2] = {POINTER(buffers[1]), POINTER(buffers[3])};
     griddep_launch_config config = one_block;
 
     ck_good(griddep_graph_add_fill(graph, buffers[5], 1, BYTES, &fill, &error));
@@ -966,8 +962,7 @@ TEST(open, edges_can_be_removed)
 static griddep_graph *capture(void *stream)
 {
     griddep_graph *captured = NULL;
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
-                                           {.bytes = 8, .value = buffers[1]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[0]), POINTER(buffers[1])};
     griddep_launch_config config = one_block;
 
     config.stream = stream;
@@ -1043,8 +1038,7 @@ LOOP_TEST(open, foreign_graphs_are_adopted, 3)
     const gd_driver *driver = runtime->driver;
     gd_CUgraph foreign = make_foreign(driver, function_of("step"), function_of("step"));
     griddep_graph *adopted = NULL;
-    griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[2]},
-                                     {.bytes = 8, .value = buffers[3]}};
+    griddep_argument arguments[2] = {POINTER(buffers[2]), POINTER(buffers[3])};
     uint32_t count = 0;
 
     ck_good(griddep_graph_adopt(runtime, foreign, 0, &adopted, &error));
@@ -1089,8 +1083,7 @@ TEST(open, foreign_graphs_grow)
     const gd_driver *driver = runtime->driver;
     gd_CUgraph foreign = make_foreign(driver, function_of("step"), function_of("step"));
     griddep_graph *adopted = NULL, *again = NULL;
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]},
-                                           {.bytes = 8, .value = buffers[2]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[1]), POINTER(buffers[2])};
     griddep_attribute attribute;
     griddep_launch_config config = one_block;
     uint32_t node = 99, fill = 99;
@@ -1229,8 +1222,7 @@ TEST(open, graphs_print)
 
 static void add_launch(griddep_chain *chain, uint32_t lane, const char *name, int in, int out)
 {
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[in]},
-                                           {.bytes = 8, .value = buffers[out]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[in]), POINTER(buffers[out])};
     griddep_launch_config config = one_block;
 
     config.lane = lane;
@@ -1314,8 +1306,7 @@ LOOP_TEST(open, lanes_wait_for_ends_where_they_must, 3)
     ck_good(griddep_chain_create(runtime, &chain, &error));
     add_launch(chain, 0, "step", 0, 1);
     add_launch(chain, 1, "step", 1, 2);
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[1]},
-                                           {.bytes = 8, .value = buffers[3]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[1]), POINTER(buffers[3])};
     griddep_launch_config config = one_block;
     config.pdl = _i == 1 ? GRIDDEP_PDL_OFF : GRIDDEP_PDL_DEFAULT;
     config.lane = 2;
@@ -1367,8 +1358,7 @@ TEST(open, lanes_become_edges)
 TEST(open, forced_launches_depend_on_their_lane)
 {
     griddep_launch_config config = one_block;
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
-                                           {.bytes = 8, .value = buffers[1]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[0]), POINTER(buffers[1])};
     griddep_chain *chain = NULL;
     griddep_graph *made = NULL;
 
@@ -1404,8 +1394,7 @@ LOOP_TEST(open, forcing_says_nothing_about_other_lanes, 2)
         int32_t reason;
     } second[] = {{"rash", GRIDDEP_REASON_NO_WAIT}, {"step", GRIDDEP_REASON_FORCED}};
     griddep_launch_config config = one_block;
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
-                                           {.bytes = 8, .value = buffers[1]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[0]), POINTER(buffers[1])};
     griddep_chain *chain = NULL;
 
     config.pdl = GRIDDEP_PDL_FORCE;
@@ -1439,8 +1428,7 @@ LOOP_TEST(open, overlap_needs_room, 2)
 {
     griddep_launch_config config = {
         .size = sizeof config, .grid = {_i ? 264 : 132}, .block = {1024}};
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
-                                           {.bytes = 8, .value = buffers[1]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[0]), POINTER(buffers[1])};
     griddep_explanation_info info = {.size = sizeof info};
     griddep_explanation *explanation = NULL;
     griddep_graph *graphs[2] = {NULL, NULL};
@@ -1488,8 +1476,7 @@ static uint32_t draw(uint32_t *state, uint32_t below)
 static some_chain make_some(uint32_t seed, griddep_kernel *const *kernels, uint32_t kernel_count)
 {
     some_chain made = {.count = 1 + draw(&seed, SOME_LAUNCHES)};
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = buffers[0]},
-                                           {.bytes = 8, .value = buffers[1]}};
+    const griddep_argument arguments[2] = {POINTER(buffers[0]), POINTER(buffers[1])};
     uint32_t last[SOME_LAUNCHES], lanes[SOME_LAUNCHES], lane_count = 0;
 
     ck_good(griddep_chain_create(runtime, &made.chain, &error));
@@ -1727,7 +1714,7 @@ static int32_t capture_life(life *all, griddep_kernel *step, const griddep_argum
 /* A captured kernel, whose arguments the driver has, and one behind it that reads memory early. */
 static int32_t eager_life(life *all, const griddep_argument *arguments)
 {
-    const griddep_argument elsewhere[2] = {{.bytes = 8, .value = all->memory + 8}, arguments[1]};
+    const griddep_argument elsewhere[2] = {POINTER(all->memory + 8), arguments[1]};
     griddep_launch_config config = one_block;
     griddep_kernel *tell = NULL, *eager = NULL;
     uint32_t node, count;
@@ -1786,8 +1773,7 @@ static int32_t whole_life(void)
         status = griddep_stream_create(all.runtime, NULL, &all.stream, &error);
     if (!status)
         status = griddep_event_create(all.runtime, GRIDDEP_EVENT_TIMING, &all.event, &error);
-    const griddep_argument arguments[2] = {{.bytes = 8, .value = all.memory},
-                                           {.bytes = 8, .value = all.memory}};
+    const griddep_argument arguments[2] = {POINTER(all.memory), POINTER(all.memory)};
     if (!status)
         status = chain_life(&all, step, arguments);
     if (!status)

@@ -377,8 +377,7 @@ LOOP_TEST(loading, kernels_of_a_fatbin_have_traits, 3)
     ck_assert(traits_of(module, "fill") & GRIDDEP_TRAIT_TRIGGERS);
     ck_good(griddep_memory_allocate(runtime, sizeof data, &memory, &error));
     ck_good(griddep_memory_write(runtime, memory, data, sizeof data, NULL, &error));
-    const griddep_argument arguments[] = {
-        {.bytes = 8, .value = memory}, {.bytes = 4, .data = &value}, {.bytes = 4, .value = 32}};
+    const griddep_argument arguments[] = {POINTER(memory), {.bytes = 4, .data = &value}, WORD(32)};
     ck_good(griddep_module_find_kernel(module, "scale", &kernel, &error));
     ck_good(griddep_launch(kernel, &config, arguments, 3, &reason, &error));
     ck_assert_int_eq(reason, GRIDDEP_REASON_SET);
@@ -928,8 +927,7 @@ LOOP_TEST(stated, a_wrong_statement_is_a_race_that_the_emulator_shows, 2)
     griddep_kernel *writes = load_kernel(writer, strlen(writer), &first);
     griddep_kernel *reads = load_kernel(cubin, bytes, &second);
     ck_good(griddep_memory_allocate(runtime, 64, &memory, &error));
-    const griddep_argument arguments[] = {{.bytes = 8, .value = memory},
-                                          {.bytes = 8, .value = memory + 32}};
+    const griddep_argument arguments[] = {POINTER(memory), POINTER(memory + 32)};
     ck_good(griddep_launch(writes, &config, arguments, 1, NULL, &error));
     ck_good(griddep_launch(reads, &config, arguments, 2, &reason, &error));
     ck_assert_int_eq(reason, GRIDDEP_REASON_UNKNOWN_CODE);
@@ -1024,7 +1022,7 @@ LOOP_TEST(linked, several_texts_become_one_module, 2)
     ck_good(griddep_module_find_kernel(module, "k", &kernel, &error));
     ck_good(griddep_memory_allocate(runtime, 4, &memory, &error));
     ck_good(griddep_memory_write(runtime, memory, &value, 4, NULL, &error));
-    const griddep_argument argument = {.bytes = 8, .value = memory};
+    const griddep_argument argument = POINTER(memory);
     ck_good(griddep_launch(kernel, &config, &argument, 1, &reason, &error));
     ck_assert_int_eq(reason, GRIDDEP_REASON_SET); /* its own text waits */
     ck_good(griddep_memory_read(runtime, &value, memory, 4, NULL, &error));

@@ -76,18 +76,18 @@ static launch usual(void)
                               .grid = {4, 2},
                               .block = {64, 1, 1},
                               .shared_bytes = 1024},
-                   .arguments = {{.bytes = 8, .value = 0x10000},
-                                 {.bytes = 8, .value = 0x20000},
-                                 {.bytes = 4, .value = 12},
-                                 {.bytes = 4, .value = 2048},
-                                 {.bytes = 4, .value = (uint32_t)-3},
+                   .arguments = {POINTER(0x10000),
+                                 POINTER(0x20000),
+                                 WORD(12),
+                                 WORD(2048),
+                                 WORD((uint32_t)-3),
                                  {.bytes = 2, .value = 65535},
-                                 {.bytes = 8, .value = UINT64_MAX},
+                                 POINTER(UINT64_MAX),
                                  {.bytes = 4},
                                  {.bytes = 8},
                                  {.bytes = 16, .data = map},
                                  {.bytes = 1, .value = 200},
-                                 {.bytes = 4, .value = 0},
+                                 WORD(0),
                                  {.bytes = 2, .value = 0},
                                  {.bytes = 4},
                                  {.bytes = 8}}};
@@ -1082,10 +1082,8 @@ static const griddep_launch_config road_cluster = {.size = sizeof road_cluster,
                                                    .grid = {4},
                                                    .block = {32},
                                                    .cluster = {4}};
-static const griddep_argument road_arguments[] = {{.bytes = 8, .value = 4096},
-                                                  {.bytes = 4, .value = 16}};
-static const griddep_argument road_others[] = {{.bytes = 8, .value = 4096},
-                                               {.bytes = 4, .value = 12}};
+static const griddep_argument road_arguments[] = {POINTER(4096), WORD(16)};
+static const griddep_argument road_others[] = {POINTER(4096), WORD(12)};
 
 #define ck_broken(call, words)                                                                     \
     do {                                                                                           \

@@ -727,8 +727,7 @@ TEST(open, source_compiles_behind_the_prelude)
     griddep_module *module = NULL;
     griddep_kernel_info info = {.size = sizeof info};
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
-    const griddep_argument arguments[3] = {
-        {.bytes = 8, .value = 4096}, {.bytes = 4}, {.bytes = 4, .value = 1}};
+    const griddep_argument arguments[3] = {POINTER(4096), {.bytes = 4}, WORD(1)};
     int32_t reason = -1;
 
     if (!have_nvrtc())
@@ -976,7 +975,7 @@ TEST(opening, old_driver_launches_cubins_packed_only)
     griddep_module *module = NULL;
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
     const uint32_t value = 5;
-    const griddep_argument argument = {.bytes = 4, .value = 5};
+    const griddep_argument argument = WORD(5);
     size_t bytes = 0;
     char *cubin = fake_driver_make_cubin(ptx, &bytes);
 
@@ -994,10 +993,8 @@ TEST(opening, old_driver_launches_cubins_packed_only)
 
 /* ---- launch ---- */
 
-static const griddep_argument add_arguments[4] = {{.bytes = 8, .value = 256},
-                                                  {.bytes = 8, .value = 512},
-                                                  {.bytes = 8, .value = 768},
-                                                  {.bytes = 4, .value = 77}};
+static const griddep_argument add_arguments[4] = {POINTER(256), POINTER(512), POINTER(768),
+                                                  WORD(77)};
 
 TEST(open, launch_hands_over_shape_and_arguments)
 {
@@ -1108,10 +1105,7 @@ TEST(opening, launch_on_an_older_chip_is_serial)
 {
     const griddep_launch_config config = {
         .size = sizeof config, .grid = {1}, .block = {32}, .pdl = GRIDDEP_PDL_FORCE};
-    const griddep_argument apart[] = {{.bytes = 8, .value = 4096},
-                                      {.bytes = 8, .value = 8192},
-                                      {.bytes = 8, .value = 12288},
-                                      {.bytes = 4, .value = 1000}};
+    const griddep_argument apart[] = {POINTER(4096), POINTER(8192), POINTER(12288), WORD(1000)};
     griddep_module *module = NULL;
     int32_t reason = -1;
 
@@ -1269,7 +1263,7 @@ TEST(open, launch_takes_many_and_large_arguments)
     memset(big, 0x5a, sizeof big);
     for (int i = 1; i <= 100; i++) {
         snprintf(text + strlen(text), sizeof text - strlen(text), ", .param .u32 p%d", i);
-        arguments[i] = (griddep_argument){.bytes = 4, .value = (uint64_t)i};
+        arguments[i] = (griddep_argument)WORD((uint64_t)i);
     }
     strcat(text, ")\n{ ret; }\n");
     griddep_module *module = load(runtime, text);
@@ -1415,10 +1409,7 @@ static adding make_adding(griddep_runtime *on)
     ck_good(griddep_memory_allocate(on, sizeof ones, &made.y, &error));
     ck_good(griddep_memory_write(on, made.x, ones, sizeof ones, NULL, &error));
     ck_good(griddep_chain_create(on, &made.chain, &error));
-    griddep_argument arguments[4] = {{.bytes = 8, .value = made.x},
-                                     {.bytes = 8, .value = made.y},
-                                     {.bytes = 8, .value = made.y},
-                                     {.bytes = 4, .value = 4}};
+    griddep_argument arguments[4] = {POINTER(made.x), POINTER(made.y), POINTER(made.y), WORD(4)};
     for (int i = 0; i < 3; i++)
         ck_good(griddep_chain_add(made.chain, kernel_of(made.module, "add"), &config, arguments, 4,
                                   &error));
@@ -1494,10 +1485,8 @@ TEST(open, chain_grows_after_a_run)
 {
     adding made = make_adding(runtime);
     const griddep_launch_config config = {.size = sizeof config, .grid = {1}, .block = {32}};
-    const griddep_argument arguments[4] = {{.bytes = 8, .value = made.x},
-                                           {.bytes = 8, .value = made.y},
-                                           {.bytes = 8, .value = made.y},
-                                           {.bytes = 4, .value = 4}};
+    const griddep_argument arguments[4] = {POINTER(made.x), POINTER(made.y), POINTER(made.y),
+                                           WORD(4)};
     float y[4];
 
     ck_good(griddep_chain_run(made.chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
