@@ -20,6 +20,7 @@
 #include "sanitized.h"
 #include "suite.h"
 #include "unit/fail_alloc.h"
+#include "unit/status.h"
 
 enum { THREADS = 64, LAUNCHES = 3, BUFFERS = LAUNCHES + 1, BYTES = THREADS * 4 };
 
@@ -70,11 +71,6 @@ typedef struct fixture {
 
 static fixture f;
 
-static void need(int32_t status)
-{
-    ck_assert_msg(status == GRIDDEP_OK, "%s", error.text);
-}
-
 static void open_runtime(void)
 {
     griddep_runtime_options options = {
@@ -82,7 +78,7 @@ static void open_runtime(void)
 
     griddep_error_init(&error);
     ck_assert_ptr_nonnull(mkdtemp(cache));
-    need(griddep_runtime_open(&options, &runtime, &error));
+    ck_good(griddep_runtime_open(&options, &runtime, &error));
 }
 
 static void close_runtime(void)
@@ -100,22 +96,23 @@ static void make_chain(const char *text)
     griddep_kernel *kernel;
 
     f = (fixture){0};
-    need(griddep_module_load(runtime, text, strlen(text), NULL, &f.module, &error));
-    need(griddep_module_find_kernel(f.module, "work", &kernel, &error));
+    ck_good(griddep_module_load(runtime, text, strlen(text), NULL, &f.module, &error));
+    ck_good(griddep_module_find_kernel(f.module, "work", &kernel, &error));
     for (uint32_t i = 0; i < BUFFERS; i++) {
         memset(f.image[i], i ? 0xff : 0, BYTES);
         f.buffers[i] = (griddep_tune_buffer){.size = sizeof f.buffers[i],
                                              .bytes = BYTES,
                                              .initial = i ? f.image[i] : NULL,
                                              .compared = i > 0};
-        need(griddep_memory_allocate(runtime, BYTES, &f.buffers[i].address, &error));
-        need(griddep_memory_write(runtime, f.buffers[i].address, f.image[i], BYTES, NULL, &error));
+        ck_good(griddep_memory_allocate(runtime, BYTES, &f.buffers[i].address, &error));
+        ck_good(
+            griddep_memory_write(runtime, f.buffers[i].address, f.image[i], BYTES, NULL, &error));
     }
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         f.configs[i] =
             (griddep_launch_config){.size = sizeof f.configs[i], .grid = {1}, .block = {THREADS}};
         for (uint32_t k = 0; k < 2; k++) {
-            f.arguments[i][k] = (griddep_argument){.bytes = 8, .value = f.buffers[i + k].address};
+            f.arguments[i][k] = (griddep_argument)POINTER(f.buffers[i + k].address);
             f.uses[i][k] = (griddep_use){.size = sizeof(griddep_use),
                                          .buffer = i + k + 1,
                                          .access = k ? GRIDDEP_ACCESS_WRITE : GRIDDEP_ACCESS_READ,
@@ -132,7 +129,7 @@ static void make_chain(const char *text)
 static void end_chain(void)
 {
     for (uint32_t i = 0; i < BUFFERS; i++)
-        need(griddep_memory_free(runtime, f.buffers[i].address, &error));
+        ck_good(griddep_memory_free(runtime, f.buffers[i].address, &error));
     griddep_module_unload(f.module);
 }
 
@@ -204,7 +201,7 @@ static griddep_tune_info info_of(const griddep_tune *result)
 {
     griddep_tune_info info = {.size = sizeof info};
 
-    need(griddep_tune_get_info(result, &info, &error));
+    ck_good(griddep_tune_get_info(result, &info, &error));
     return info;
 }
 
@@ -214,19 +211,19 @@ static void run_choices(const griddep_tune *result)
     griddep_chain *chain;
     uint32_t got[THREADS];
 
-    need(griddep_chain_create(runtime, &chain, &error));
+    ck_good(griddep_chain_create(runtime, &chain, &error));
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         griddep_tune_choice choice = {.size = sizeof choice};
         griddep_launch_config config = f.configs[i];
-        need(griddep_tune_get_choice(result, i, &choice, &error));
+        ck_good(griddep_tune_get_choice(result, i, &choice, &error));
         memcpy(config.grid, choice.grid, sizeof config.grid);
         config.pdl = choice.pdl;
-        need(griddep_chain_add(chain, choice.kernel, &config, f.arguments[i], 2, &error));
-        need(griddep_memory_write(runtime, f.buffers[i + 1].address, f.image[i + 1], BYTES, NULL,
-                                  &error));
+        ck_good(griddep_chain_add(chain, choice.kernel, &config, f.arguments[i], 2, &error));
+        ck_good(griddep_memory_write(runtime, f.buffers[i + 1].address, f.image[i + 1], BYTES, NULL,
+                                     &error));
     }
-    need(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
-    need(griddep_memory_read(runtime, got, f.buffers[LAUNCHES].address, BYTES, NULL, &error));
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+    ck_good(griddep_memory_read(runtime, got, f.buffers[LAUNCHES].address, BYTES, NULL, &error));
     for (uint32_t i = 0; i < THREADS; i++)
         ck_assert_uint_eq(got[i], LAUNCHES);
     griddep_chain_destroy(chain);
@@ -240,7 +237,7 @@ TEST(tune, finds_overlap)
     griddep_tune_choice choice = {.size = sizeof choice};
 
     make_chain(plain);
-    need(tune(NULL, &result));
+    ck_good(tune(NULL, &result));
     griddep_tune_info info = info_of(result);
     ck_assert_uint_eq(info.changed, 1);
     ck_assert_uint_eq(info.remembered, 1);
@@ -248,13 +245,13 @@ TEST(tune, finds_overlap)
     ck_assert_uint_eq(info.launch_count, LAUNCHES);
     ck_assert(info.noise < 1e-9 && info.threshold > 0.004 && info.threshold < 0.006);
     ck_assert_msg(info.ratio < 0.7, "20 us of each kernel's work may overlap: %f", info.ratio);
-    need(griddep_tune_get_choice(result, 1, &choice, &error));
+    ck_good(griddep_tune_get_choice(result, 1, &choice, &error));
     ck_assert_msg(strstr(choice.text, "wait insert") && strstr(choice.text, "trigger"), "%s",
                   choice.text);
     ck_assert_ptr_nonnull(choice.ptx);
     ck_assert_ptr_ne(choice.kernel, f.launches[1].kernel);
     run_choices(result);
-    need(tune(NULL, &again));
+    ck_good(tune(NULL, &again));
     griddep_tune_info other = info_of(again);
     ck_assert_uint_eq(other.trial_count, info.trial_count);
     ck_assert(other.ratio <= info.ratio && other.ratio >= info.ratio);
@@ -272,8 +269,8 @@ TEST(tune, tells_why)
     uint32_t faster = 0, slower = 0;
 
     make_chain(plain);
-    need(tune(NULL, &result));
-    need(gd_tune_get_reason(result, GD_TUNE_WHOLE, &reason, &error));
+    ck_good(tune(NULL, &result));
+    ck_good(gd_tune_get_reason(result, GD_TUNE_WHOLE, &reason, &error));
     const double *before = reason.before, *after = reason.after;
     ck_assert_uint_eq(reason.runs, 1);
     ck_assert_uint_eq(reason.hops, LAUNCHES - 1);
@@ -299,7 +296,7 @@ TEST(tune, tells_why)
     ck_assert_uint_ge(slower, 1);
     ck_assert_int_eq(gd_tune_get_reason(result, -2, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_int_eq(gd_tune_get_reason(result, 10000, &reason, &error), GRIDDEP_ERROR_NOT_FOUND);
-    need(load(0, &loaded));
+    ck_good(load(0, &loaded));
     ck_assert_int_eq(gd_tune_get_reason(loaded, GD_TUNE_WHOLE, &reason, &error),
                      GRIDDEP_ERROR_NOT_FOUND);
     griddep_tune_destroy(loaded);
@@ -326,7 +323,7 @@ TEST(tune, tries_rounds)
     uint32_t timed = 0;
 
     make_chain(loop);
-    need(tune(NULL, &result));
+    ck_good(tune(NULL, &result));
     for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++)
         timed += !strncmp(trial.text, "trigger loop:", 13) && trial.ratio > 0;
     ck_assert_uint_eq(timed, 5);
@@ -347,7 +344,7 @@ TEST(tune, tunes_what_cannot_be_traced)
 
     snprintf(text, sizeof text, "%s%s", shared, adds + strlen(HEAD));
     make_chain(text);
-    need(tune(NULL, &result));
+    ck_good(tune(NULL, &result));
     ck_assert_uint_eq(info_of(result).changed, 1);
     ck_assert_int_eq(gd_tune_get_reason(result, GD_TUNE_WHOLE, &reason, &error),
                      GRIDDEP_ERROR_UNSUPPORTED);
@@ -363,16 +360,16 @@ TEST(tune, remembers)
     griddep_tune_choice one = {.size = sizeof one}, other = {.size = sizeof other};
 
     make_chain(plain);
-    need(tune(&forget, &result));
+    ck_good(tune(&forget, &result));
     ck_assert_uint_eq(info_of(result).remembered, 0);
     griddep_tune_destroy(result);
     ck_assert_int_eq(load(0, &loaded), GRIDDEP_ERROR_NOT_FOUND);
     ck_assert_ptr_null(loaded);
-    need(tune(NULL, &result));
-    need(load(0, &loaded));
+    ck_good(tune(NULL, &result));
+    ck_good(load(0, &loaded));
     for (uint32_t i = 0; i < LAUNCHES; i++) {
-        need(griddep_tune_get_choice(result, i, &one, &error));
-        need(griddep_tune_get_choice(loaded, i, &other, &error));
+        ck_good(griddep_tune_get_choice(result, i, &one, &error));
+        ck_good(griddep_tune_get_choice(loaded, i, &other, &error));
         ck_assert_str_eq(one.text, other.text);
         ck_assert_int_eq(one.pdl, other.pdl);
     }
@@ -394,9 +391,9 @@ TEST(tune, remembers_beside_a_copy)
 
     make_chain(plain);
     f.copies = true;
-    need(tune(NULL, &result));
+    ck_good(tune(NULL, &result));
     ck_assert_uint_eq(info_of(result).remembered, 1);
-    need(load(0, &loaded));
+    ck_good(load(0, &loaded));
     ck_assert_uint_eq(info_of(loaded).launch_count, LAUNCHES + 1);
     run_choices(loaded);
     griddep_tune_destroy(result);
@@ -454,7 +451,7 @@ TEST(tune, entries_that_nobody_wrote)
 
     make_chain(plain);
     f.copies = true;
-    need(tune(NULL, &result));
+    ck_good(tune(NULL, &result));
     griddep_tune_destroy(result);
     read_entry(&key, &data, &bytes);
     char *other = malloc(bytes + 64);
@@ -484,10 +481,10 @@ TEST(tune, remembers_for_one_build_of_the_driver)
     griddep_tune *result = NULL, *loaded = NULL;
 
     make_chain(plain);
-    need(tune(NULL, &result));
+    ck_good(tune(NULL, &result));
     ck_assert_uint_eq(info_of(result).remembered, 1);
     griddep_tune_destroy(result);
-    need(load(0, &loaded));
+    ck_good(load(0, &loaded));
     griddep_tune_destroy(loaded);
     end_chain();
     griddep_runtime_close(runtime);
@@ -495,7 +492,7 @@ TEST(tune, remembers_for_one_build_of_the_driver)
     snprintf(driver, sizeof driver, "%s/libcuda.so.1", folder);
     snprintf(command, sizeof command, "cp -L '%s' '%s'", getenv("EMULATED_DRIVER"), driver);
     ck_assert_int_eq(system(command), 0);
-    need(griddep_runtime_open(&options, &runtime, &error));
+    ck_good(griddep_runtime_open(&options, &runtime, &error));
     make_chain(plain);
     loaded = NULL;
     ck_assert_int_eq(load(0, &loaded), GRIDDEP_ERROR_NOT_FOUND);
@@ -514,14 +511,14 @@ TEST(tune, finds_nothing)
     griddep_tune *result;
 
     make_chain(right);
-    need(tune(&options, &result));
+    ck_good(tune(&options, &result));
     griddep_tune_info info = info_of(result);
     ck_assert_uint_eq(info.changed, 0);
     ck_assert_uint_eq(info.remembered, 0);
     ck_assert_uint_gt(info.ran_count, 0);
     ck_assert(info.ratio >= 1 && info.ratio <= 1);
     for (uint32_t i = 0; i < LAUNCHES; i++) {
-        need(griddep_tune_get_choice(result, i, &choice, &error));
+        ck_good(griddep_tune_get_choice(result, i, &choice, &error));
         ck_assert_str_eq(choice.text, "");
         ck_assert_ptr_eq(choice.kernel, f.launches[i].kernel);
     }
@@ -546,7 +543,7 @@ TEST(tune, stops)
     griddep_tune *result;
 
     make_chain(plain);
-    need(tune(&options, &result));
+    ck_good(tune(&options, &result));
     ck_assert_uint_eq(calls, 3);
     ck_assert_uint_eq(info_of(result).stopped, 1);
     ck_assert_uint_eq(info_of(result).trial_count, 2);
@@ -582,8 +579,8 @@ TEST(tune, refuses)
     const griddep_tune_offer beyond = {
         .size = sizeof beyond, .launch = LAUNCHES, .grids = grids, .grid_count = 1};
     griddep_chain *chain = NULL;
-    need(griddep_chain_create(runtime, &chain, &error));
-    need(fill_chain(chain, LAUNCHES));
+    ck_good(griddep_chain_create(runtime, &chain, &error));
+    ck_good(fill_chain(chain, LAUNCHES));
     options = (griddep_tune_options){.size = sizeof options, .offers = &beyond, .offer_count = 1};
     ck_assert_int_eq(griddep_tune_run(chain, f.buffers, BUFFERS, &options, &result, &error),
                      GRIDDEP_ERROR_NOT_FOUND);
@@ -635,7 +632,7 @@ TEST(tune, names_what_is_written_outside_of_the_buffers)
         f.buffers[1].bytes = BYTES;
         griddep_tune_destroy(result); /* nobody said how far the kernel writes */
         result = NULL;
-        need(tune_with(LAUNCHES, f.buffers, BUFFERS, &options, &result));
+        ck_good(tune_with(LAUNCHES, f.buffers, BUFFERS, &options, &result));
         griddep_tune_destroy(result);
         result = NULL;
     }
@@ -658,7 +655,7 @@ TEST(tune, wrong_grid)
     make_chain(global);
     f.launches[1].grids = grids;
     f.launches[1].grid_count = 1;
-    need(tune(NULL, &result));
+    ck_good(tune(NULL, &result));
     for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, &error) == GRIDDEP_OK; i++) {
         if (strcmp(trial.text, "grid 2") != 0)
             continue;
@@ -692,17 +689,17 @@ TEST(tune, tries_carveouts)
     griddep_tune *result;
 
     make_chain(plain);
-    need(griddep_attribute_set(&attributes[0], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){0}, 1,
-                               &error));
-    need(griddep_attribute_set(&attributes[1], GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){25}, 1,
-                               &error));
+    ck_good(griddep_attribute_set(&attributes[0], GRIDDEP_ATTRIBUTE_PRIORITY, (const int64_t[]){0},
+                                  1, &error));
+    ck_good(griddep_attribute_set(&attributes[1], GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){25},
+                                  1, &error));
     f.launches[0].carveouts = first;
     f.launches[0].carveout_count = 2;
     f.launches[2].carveouts = second;
     f.launches[2].carveout_count = 2;
     f.configs[2].attributes = attributes;
     f.configs[2].attribute_count = 2;
-    need(tune(NULL, &result));
+    ck_good(tune(NULL, &result));
     ck_assert_uint_eq(count_trials(result, "carveout 0 for all that offer it", 0, true), 1);
     ck_assert_uint_eq(count_trials(result, "carveout 100 for all that offer it", 0, true), 1);
     ck_assert_uint_eq(count_trials(result, "carveout 100 for all that offer it", 2, false),
@@ -712,9 +709,9 @@ TEST(tune, tries_carveouts)
     ck_assert_uint_eq(count_trials(result, "carveout 100", 2, true), 1);
     ck_assert_uint_eq(count_trials(result, "carveout default", 2, false),
                       1); /* only launch 2 offers it */
-    need(griddep_tune_get_choice(result, 2, &choice, &error));
+    ck_good(griddep_tune_get_choice(result, 2, &choice, &error));
     ck_assert_int_eq(choice.carveout, 25); /* the model's time does not depend on it */
-    need(griddep_tune_get_choice(result, 1, &choice, &error));
+    ck_good(griddep_tune_get_choice(result, 1, &choice, &error));
     ck_assert_int_eq(choice.carveout, GRIDDEP_CARVEOUT_DEFAULT);
     griddep_tune_destroy(result);
     f.launches[0].carveouts = NULL;
@@ -786,14 +783,15 @@ LOOP_TEST(tune, tries_all_classes, 2)
     make_chain(with_everything);
     memcpy(buffers, f.buffers, sizeof f.buffers);
     buffers[BUFFERS] = (griddep_tune_buffer){.size = sizeof buffers[0], .bytes = TABLE_BYTES};
-    need(griddep_memory_allocate(runtime, TABLE_BYTES, &buffers[BUFFERS].address, &error));
-    need(griddep_memory_fill(runtime, buffers[BUFFERS].address, 0x5a, TABLE_BYTES, NULL, &error));
+    ck_good(griddep_memory_allocate(runtime, TABLE_BYTES, &buffers[BUFFERS].address, &error));
+    ck_good(
+        griddep_memory_fill(runtime, buffers[BUFFERS].address, 0x5a, TABLE_BYTES, NULL, &error));
     memset(table, 0x5a, sizeof table);
     buffers[BUFFERS].initial = _i ? table : NULL;
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         memcpy(arguments[i], f.arguments[i], sizeof f.arguments[i]);
         memcpy(uses[i], f.uses[i], sizeof f.uses[i]);
-        arguments[i][2] = (griddep_argument){.bytes = 8, .value = buffers[BUFFERS].address};
+        arguments[i][2] = (griddep_argument)POINTER(buffers[BUFFERS].address);
         uses[i][2] = (griddep_use){.size = sizeof uses[i][2],
                                    .buffer = BUFFERS + 1,
                                    .access = GRIDDEP_ACCESS_CONSTANT,
@@ -805,7 +803,7 @@ LOOP_TEST(tune, tries_all_classes, 2)
     f.launches[1].grids = grids;
     f.launches[1].carveouts = carveouts;
     f.launches[1].grid_count = f.launches[1].carveout_count = 1;
-    need(tune_with(LAUNCHES, buffers, BUFFERS + 1, &options, &result));
+    ck_good(tune_with(LAUNCHES, buffers, BUFFERS + 1, &options, &result));
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
         uint32_t timed = 0;
         for (uint32_t k = 0; griddep_tune_get_trial(result, k, &trial, NULL) == GRIDDEP_OK; k++)
@@ -813,7 +811,7 @@ LOOP_TEST(tune, tries_all_classes, 2)
         ck_assert_msg(timed > 0, "'%s' was not timed", tried[i]);
     }
     griddep_tune_destroy(result);
-    need(griddep_memory_free(runtime, buffers[BUFFERS].address, &error));
+    ck_good(griddep_memory_free(runtime, buffers[BUFFERS].address, &error));
     end_chain();
 }
 
@@ -825,21 +823,21 @@ TEST(tune, remembers_carveouts)
     griddep_tune *result, *loaded;
 
     make_chain(plain);
-    need(tune(NULL, &result));
-    need(griddep_tune_get_choice(result, 1, &choice, &error));
+    ck_good(tune(NULL, &result));
+    ck_good(griddep_tune_get_choice(result, 1, &choice, &error));
     griddep_tune_destroy(result);
-    need(load(0, &loaded));
+    ck_good(load(0, &loaded));
     griddep_tune_destroy(loaded);
-    need(griddep_attribute_set(&carveout, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){100}, 1,
-                               &error));
+    ck_good(griddep_attribute_set(&carveout, GRIDDEP_ATTRIBUTE_CARVEOUT, (const int64_t[]){100}, 1,
+                                  &error));
     f.configs[1].attributes = &carveout;
     f.configs[1].attribute_count = 1;
     ck_assert_int_eq(load(0, &loaded), GRIDDEP_ERROR_NOT_FOUND);
-    need(tune(NULL, &result));
+    ck_good(tune(NULL, &result));
     griddep_tune_destroy(result);
-    need(load(0, &loaded));
+    ck_good(load(0, &loaded));
     choice.size = sizeof choice;
-    need(griddep_tune_get_choice(loaded, 1, &choice, &error));
+    ck_good(griddep_tune_get_choice(loaded, 1, &choice, &error));
     ck_assert_int_eq(choice.carveout, 100);
     griddep_tune_destroy(loaded);
     end_chain();
@@ -860,18 +858,18 @@ static void add_layers(griddep_chain *chain, griddep_kernel *kernel, const uint6
     for (uint32_t i = 0; i < LAYERS; i++) {
         const uint32_t rows = i == 1 ? SIDE : 2 * SIDE, columns = i == 1 ? 2 * SIDE : SIDE;
         const float epsilon = 0;
-        griddep_argument arguments[10] = {{.bytes = 8, .value = at[LAYERS + 1]},
+        griddep_argument arguments[10] = {POINTER(at[LAYERS + 1]),
                                           {.bytes = 8},
-                                          {.bytes = 8, .value = at[i]},
+                                          POINTER(at[i]),
                                           {.bytes = 8},
                                           {.bytes = 8},
                                           {.bytes = 8},
-                                          {.bytes = 8, .value = at[i + 1]},
-                                          {.bytes = 4, .value = rows},
-                                          {.bytes = 4, .value = columns},
+                                          POINTER(at[i + 1]),
+                                          WORD(rows),
+                                          WORD(columns),
                                           {.bytes = 4}};
         memcpy(&arguments[9].value, &epsilon, sizeof epsilon);
-        need(griddep_chain_add(chain, kernel, &configs[i], arguments, 10, &error));
+        ck_good(griddep_chain_add(chain, kernel, &configs[i], arguments, 10, &error));
     }
 }
 
@@ -909,15 +907,15 @@ LOOP_TEST(tune, tries_shapes_of_the_shelf, 2)
 
     if (!round_takes_place(_i, 1, 2))
         return;
-    need(griddep_module_load_shelf(runtime, "linear_bf16", NULL, &module, &error));
-    need(griddep_module_find_kernel(module, "linear_bf16", &kernel, &error));
-    need(griddep_chain_create(runtime, &chain, &error));
+    ck_good(griddep_module_load_shelf(runtime, "linear_bf16", NULL, &module, &error));
+    ck_good(griddep_module_find_kernel(module, "linear_bf16", &kernel, &error));
+    ck_good(griddep_chain_create(runtime, &chain, &error));
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
         weights[i] = (uint16_t)(0x3c00 + i % 61); /* bf16 of 0.008 and more */
     for (uint32_t i = 0; i < LAYERS + 2; i++) {
         const uint64_t bytes = i > LAYERS ? sizeof weights : sizeof zeros;
-        need(griddep_memory_allocate(runtime, bytes, &at[i], &error));
-        need(griddep_memory_write(runtime, at[i], weights, bytes, NULL, &error));
+        ck_good(griddep_memory_allocate(runtime, bytes, &at[i], &error));
+        ck_good(griddep_memory_write(runtime, at[i], weights, bytes, NULL, &error));
         buffers[i] = (griddep_tune_buffer){.size = sizeof buffers[i],
                                            .compared = i && i <= LAYERS,
                                            .address = at[i],
@@ -928,7 +926,7 @@ LOOP_TEST(tune, tries_shapes_of_the_shelf, 2)
         configs[i] = (griddep_launch_config){
             .size = sizeof configs[i], .grid = {1}, .block = {256}, .shared_bytes = 65536};
     add_layers(chain, kernel, at, configs);
-    need(griddep_tune_run(chain, buffers, LAYERS + 2, &options, &result, &error));
+    ck_good(griddep_tune_run(chain, buffers, LAYERS + 2, &options, &result, &error));
     ck_assert_uint_eq(info_of(result).changed, 1);
     ck_assert_uint_eq(info_of(result).trial_count, calls);
     for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++) {
@@ -938,11 +936,11 @@ LOOP_TEST(tune, tries_shapes_of_the_shelf, 2)
         ck_assert_int_ne(trial.outcome, GRIDDEP_TUNE_OUTCOME_REFUSED);
         ck_assert_uint_ne(trial.launch, _i ? 0 : 2); /* the last one goes with the first */
     }
-    need(griddep_tune_load(chain, GRIDDEP_MODE_GRAPH_PDL, &loaded, &error));
+    ck_good(griddep_tune_load(chain, GRIDDEP_MODE_GRAPH_PDL, &loaded, &error));
     for (uint32_t i = 0; i < LAYERS; i++) {
         choices[i] = (griddep_tune_choice){.size = sizeof choices[i]};
-        need(griddep_tune_get_choice(result, i, &choices[i], &error));
-        need(griddep_tune_get_choice(loaded, i, &choice, &error));
+        ck_good(griddep_tune_get_choice(result, i, &choices[i], &error));
+        ck_good(griddep_tune_get_choice(loaded, i, &choice, &error));
         ck_assert_ptr_null(choice.ptx);
         ck_assert_uint_eq(choice.grid[0], choices[i].grid[0]);
         ck_assert_uint_eq(choice.block[0], choices[i].block[0]);
@@ -957,13 +955,13 @@ LOOP_TEST(tune, tries_shapes_of_the_shelf, 2)
     griddep_tune_destroy(loaded);
     griddep_tune_destroy(result);
     griddep_chain_destroy(chain);
-    need(griddep_chain_create(runtime, &chain, &error)); /* what was chosen is a legal chain */
+    ck_good(griddep_chain_create(runtime, &chain, &error)); /* what was chosen is a legal chain */
     add_layers(chain, kernel, at, configs);
-    need(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
-    need(griddep_stream_synchronize(runtime, NULL, &error));
+    ck_good(griddep_chain_run(chain, GRIDDEP_MODE_GRAPH_PDL, NULL, &error));
+    ck_good(griddep_stream_synchronize(runtime, NULL, &error));
     griddep_chain_destroy(chain);
     for (uint32_t i = 0; i < LAYERS + 2; i++)
-        need(griddep_memory_free(runtime, at[i], &error));
+        ck_good(griddep_memory_free(runtime, at[i], &error));
     griddep_module_unload(module);
 }
 
@@ -1018,7 +1016,7 @@ TEST(tune, no_legal_variant)
     make_chain(full);
     for (uint32_t i = 0; i < LAUNCHES; i++)
         f.configs[i].pdl = GRIDDEP_PDL_OFF;
-    need(tune(NULL, &result));
+    ck_good(tune(NULL, &result));
     griddep_tune_info info = info_of(result);
     for (uint32_t i = 0; griddep_tune_get_trial(result, i, &trial, NULL) == GRIDDEP_OK; i++) {
         ck_assert_msg(trial.outcome == GRIDDEP_TUNE_OUTCOME_NO_PLACE ||
