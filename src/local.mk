@@ -13,6 +13,7 @@ libgriddep_core_la_LIBADD = libgriddep-front.la
 
 libgriddep_la_SOURCES =
 libgriddep_la_LIBADD = libgriddep-core.la
+libgriddep_la_LIBTOOLFLAGS =
 libgriddep_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined \
 	-Wl,--version-script=$(top_srcdir)/libgriddep.map
 EXTRA_libgriddep_la_DEPENDENCIES = $(top_srcdir)/libgriddep.map
