@@ -90,13 +90,12 @@ static void make_input(const gd_session *session, gd_tune_input *input)
                              .launch_count = plan->launch_count};
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         const gd_experiment_buffer *buffer = &session->buffers[i];
-        input->buffers[i] = (griddep_tune_buffer){
-            .size = sizeof(*input->buffers),
-            .address = buffer->address + buffer->first,
-            .bytes = buffer->end - buffer->first,
-            .initial =
-                buffer->initial != NULL ? (const char *)buffer->initial + buffer->first : NULL,
-            .compared = buffer->compared ? 1U + buffer->state : 0};
+        input->buffers[i] =
+            (griddep_tune_buffer){.size = sizeof(*input->buffers),
+                                  .address = buffer->address,
+                                  .bytes = buffer->bytes,
+                                  .initial = buffer->initial,
+                                  .compared = buffer->compared ? 1U + buffer->state : 0};
     }
     for (uint32_t i = 0; i < plan->launch_count; i++) {
         griddep_tune_offer *offer = &input->offers[i];

@@ -4,21 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What no run writes, of a buffer that one writes. */
-static void copy_rest(const gd_experiment_buffer *buffer, char *result)
-{
-    if (!buffer->initial)
-        return;
-    memcpy(result, buffer->initial, buffer->first);
-    memcpy(result + buffer->end, (const char *)buffer->initial + buffer->end,
-           buffer->bytes - buffer->end);
-}
-
-static const char *written_of(const gd_experiment_buffer *buffer)
-{
-    return (const char *)buffer->initial + buffer->first;
-}
-
 bool gd_experiment_allocate(gd_experiment *experiment)
 {
     const uint32_t count = experiment->buffer_count;
@@ -35,8 +20,6 @@ bool gd_experiment_allocate(gd_experiment *experiment)
         experiment->got[i] = malloc(experiment->buffers[i].bytes);
         if (!experiment->serial[i] || !experiment->got[i])
             return false;
-        copy_rest(&experiment->buffers[i], experiment->serial[i]);
-        copy_rest(&experiment->buffers[i], experiment->got[i]);
     }
     return true;
 }
@@ -73,9 +56,8 @@ int32_t gd_experiment_restore(gd_experiment *experiment, griddep_error *error)
         const gd_experiment_buffer *buffer = &experiment->buffers[i];
         experiment->buffer = i;
         if (buffer->initial)
-            status = griddep_memory_write(experiment->runtime, buffer->address + buffer->first,
-                                          written_of(buffer), buffer->end - buffer->first,
-                                          experiment->stream, error);
+            status = griddep_memory_write(experiment->runtime, buffer->address, buffer->initial,
+                                          buffer->bytes, experiment->stream, error);
     }
     return status;
 }
@@ -89,9 +71,8 @@ int32_t gd_experiment_read(gd_experiment *experiment, void **results, griddep_er
         const gd_experiment_buffer *buffer = &experiment->buffers[i];
         experiment->buffer = i;
         if (buffer->read)
-            status = griddep_memory_read(experiment->runtime, (char *)results[i] + buffer->first,
-                                         buffer->address + buffer->first,
-                                         buffer->end - buffer->first, experiment->stream, error);
+            status = griddep_memory_read(experiment->runtime, results[i], buffer->address,
+                                         buffer->bytes, experiment->stream, error);
     }
     return status;
 }
@@ -100,8 +81,7 @@ static bool changes_state(const gd_experiment *experiment)
 {
     for (uint32_t i = 0; i < experiment->buffer_count; i++) {
         const gd_experiment_buffer *buffer = &experiment->buffers[i];
-        if (buffer->state && memcmp((char *)experiment->serial[i] + buffer->first,
-                                    written_of(buffer), buffer->end - buffer->first) != 0)
+        if (buffer->state && memcmp(experiment->serial[i], buffer->initial, buffer->bytes) != 0)
             return true;
     }
     return false;
@@ -113,10 +93,10 @@ static int32_t copy_initial(gd_experiment *experiment, uint32_t index, griddep_e
     uint64_t *copy = &experiment->copies[index];
 
     experiment->buffer = index;
-    return griddep_memory_allocate(experiment->runtime, buffer->end - buffer->first, copy, NULL)
+    return griddep_memory_allocate(experiment->runtime, buffer->bytes, copy, NULL)
                ? GRIDDEP_OK /* it is written from the host, then */
-               : griddep_memory_write(experiment->runtime, *copy, written_of(buffer),
-                                      buffer->end - buffer->first, experiment->stream, error);
+               : griddep_memory_write(experiment->runtime, *copy, buffer->initial, buffer->bytes,
+                                      experiment->stream, error);
 }
 
 int32_t gd_experiment_find_state(gd_experiment *experiment, griddep_error *error)
@@ -140,13 +120,12 @@ int32_t gd_experiment_renew(const gd_experiment *experiment, griddep_error *erro
     for (uint32_t i = 0; i < experiment->buffer_count && experiment->renews && !status; i++) {
         const gd_experiment_buffer *buffer = &experiment->buffers[i];
         if (experiment->copies[i])
-            status = griddep_memory_copy_async(experiment->runtime, buffer->address + buffer->first,
-                                               experiment->copies[i], buffer->end - buffer->first,
+            status = griddep_memory_copy_async(experiment->runtime, buffer->address,
+                                               experiment->copies[i], buffer->bytes,
                                                experiment->stream, error);
         else if (buffer->initial)
-            status = griddep_memory_write(experiment->runtime, buffer->address + buffer->first,
-                                          written_of(buffer), buffer->end - buffer->first,
-                                          experiment->stream, error);
+            status = griddep_memory_write(experiment->runtime, buffer->address, buffer->initial,
+                                          buffer->bytes, experiment->stream, error);
     }
     return status;
 }
@@ -171,13 +150,11 @@ int32_t gd_experiment_run(gd_experiment *experiment, griddep_chain *chain, int32
 
 uint32_t gd_experiment_find_difference(const gd_experiment *experiment, uint32_t from)
 {
-    for (; from < experiment->buffer_count; from++) {
-        const gd_experiment_buffer *buffer = &experiment->buffers[from];
-        if (buffer->compared && memcmp((char *)experiment->got[from] + buffer->first,
-                                       (char *)experiment->serial[from] + buffer->first,
-                                       buffer->end - buffer->first) != 0)
+    for (; from < experiment->buffer_count; from++)
+        if (experiment->buffers[from].compared &&
+            memcmp(experiment->got[from], experiment->serial[from],
+                   experiment->buffers[from].bytes) != 0)
             break;
-    }
     return from;
 }
 

@@ -11,8 +11,6 @@
 
 typedef struct gd_experiment_buffer {
     uint64_t address, bytes;
-    uint64_t first, end; /* of its bytes, those that a run may write: these alone are written before
-                          * it, read behind it and compared */
     const void *initial; /* written before each run; NULL: the buffer is left alone */
     bool compared;       /* with what the serial run left */
     bool read;           /* after each run; true where it is compared */

@@ -75,7 +75,6 @@ static int32_t read_buffers(griddep_tune *tune, const griddep_tune_buffer *buffe
                 (unsigned)i);
         tune->buffers[i] = (gd_experiment_buffer){.address = own.address,
                                                   .bytes = own.bytes,
-                                                  .end = own.bytes,
                                                   .initial = own.initial,
                                                   .compared = own.compared > 0,
                                                   .read = own.compared > 0,

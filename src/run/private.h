@@ -49,12 +49,11 @@ typedef struct gd_room_device {
 int32_t gd_room_beside(const gd_room_device *device, const gd_room_launch *first,
                        const gd_room_launch *second, int32_t *reason);
 
-/* Whether each argument of a chain's launches is written through, and how many bytes from there on
- * it reaches, 0: that is not told. First come those of the first launch, all in all `count`
- * (ARGUMENT for another number). What griddep_chain_set_use said of one counts, else what the PTX
- * shows. *anywhere: a launch may write to addresses that nothing tells. */
-int32_t gd_chain_find_writes(const griddep_chain *chain, bool *writes, uint64_t *bytes,
-                             uint64_t count, bool *anywhere, griddep_error *error);
+/* Whether each argument of a chain's launches is written through: first those of the first launch,
+ * all in all `count` (ARGUMENT for another number). What griddep_chain_set_use said of one counts,
+ * else what the PTX shows. *anywhere: a launch may write to addresses that nothing tells. */
+int32_t gd_chain_find_writes(const griddep_chain *chain, bool *writes, uint64_t count,
+                             bool *anywhere, griddep_error *error);
 
 /* The tiled map that drivers make for sm_90, made without one: for griddep_ptx_check_launch and
  * griddep_ptx_get_extent, which understand such maps. Kernels are to be given a driver's.

@@ -520,11 +520,14 @@ static const struct {
      6},
 };
 
-/* A session of a chain file, which is there so long. */
-static void open_written(const char *buffers, const char *launches, gd_plan *plan,
-                         gd_session *session)
+/* What nothing writes is neither put back before a run nor read behind it. Where the chain file
+ * does not say what is written, the PTX does. */
+LOOP_TEST(jobs, what_nothing_writes_is_left_alone,
+          sizeof chains_that_write / sizeof *chains_that_write)
 {
     char folder[] = "test_plan_XXXXXX", path[64], module[64];
+    gd_session session;
+    gd_plan plan = {0};
 
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/chain.yaml", folder);
@@ -534,28 +537,13 @@ static void open_written(const char *buffers, const char *launches, gd_plan *pla
     file = fopen(path, "w");
     ck_assert(file &&
               fprintf(file,
-                      "modules: [{name: writers, file: writers.ptx}]\nbuffers: %s\n"
-                      "launches: [%s]\n",
-                      buffers, launches) > 0 &&
+                      "modules: [{name: writers, file: writers.ptx}]\n"
+                      "buffers: [{name: x, type: u64, count: 4}, {name: y, type: u64, count: 4}, "
+                      "{name: z, type: u64, count: 4}]\nlaunches: [%s]\n",
+                      chains_that_write[_i].launches) > 0 &&
               fclose(file) == 0);
-    ck_assert_int_eq(gd_planfile_load(path, plan), 0);
-    ck_assert_int_eq(gd_session_open(session, plan, runtime, GRIDDEP_PDL_DEFAULT), 0);
-    unlink(path);
-    unlink(module);
-    rmdir(folder);
-}
-
-/* What nothing writes is neither put back before a run nor read behind it. Where the chain file
- * does not say what is written, the PTX does. */
-LOOP_TEST(jobs, what_nothing_writes_is_left_alone,
-          sizeof chains_that_write / sizeof *chains_that_write)
-{
-    gd_session session;
-    gd_plan plan = {0};
-
-    open_written("[{name: x, type: u64, count: 4}, {name: y, type: u64, count: 4}, "
-                 "{name: z, type: u64, count: 4}]",
-                 chains_that_write[_i].launches, &plan, &session);
+    ck_assert_int_eq(gd_planfile_load(path, &plan), 0);
+    ck_assert_int_eq(gd_session_open(&session, &plan, runtime, GRIDDEP_PDL_DEFAULT), 0);
     for (unsigned i = 0; i < 3; i++) {
         const bool written = chains_that_write[_i].written >> i & 1;
         ck_assert_msg((session.buffers[i].initial != NULL) == written &&
@@ -565,38 +553,9 @@ LOOP_TEST(jobs, what_nothing_writes_is_left_alone,
     }
     gd_session_close(&session);
     gd_plan_free(&plan);
-}
-
-/* 2^24 elements. Of a large buffer only what launches may write is put back and compared: what a
- * head comment tells, else all from there on. */
-static const struct {
-    const char *launches;
-    uint64_t first, end; /* elements */
-} large_buffers[] = {
-    {"{kernel: vector_add, grid: [1], block: [32], arguments: [{buffer: x}, {buffer: x}, "
-     "{buffer: x, offset: 1024}, {u32: 64}]}",
-     1024, 1088},
-    {"{kernel: vector_add, grid: [1], block: [32], arguments: [{buffer: x}, {buffer: x}, "
-     "{buffer: x, offset: 4096}, {u32: 64}]}, {fill: {buffer: x, offset: 128, count: 4, "
-     "value: 1}}",
-     128, 4160},
-    {"{kernel: add, module: writers, grid: [1], block: [1], arguments: [{buffer: x}, "
-     "{buffer: x, offset: 16}]}",
-     16, 1 << 24},
-};
-
-LOOP_TEST(jobs, what_cannot_be_written_of_a_large_buffer_is_left_alone,
-          sizeof large_buffers / sizeof *large_buffers)
-{
-    gd_session session;
-    gd_plan plan = {0};
-
-    open_written("[{name: x, type: u32, count: 16777216}]", large_buffers[_i].launches, &plan,
-                 &session);
-    ck_assert_uint_eq(session.buffers[0].first, 4 * large_buffers[_i].first);
-    ck_assert_uint_eq(session.buffers[0].end, 4 * large_buffers[_i].end);
-    gd_session_close(&session);
-    gd_plan_free(&plan);
+    unlink(path);
+    unlink(module);
+    rmdir(folder);
 }
 
 /* A file with another value in element 4; the difference is 0.5 of a norm of 3 times the root of

@@ -79,7 +79,6 @@ static void setup(void)
     succeeds(griddep_chain_add(world.chain, kernel, &config, NULL, 0, &error));
     for (int i = 0; i < BUFFERS; i++) {
         world.buffers[i] = (gd_experiment_buffer){.bytes = BYTES,
-                                                  .end = BYTES,
                                                   .initial = i == COMPARED ? initial : NULL,
                                                   .compared = i == COMPARED,
                                                   .read = i != ALONE};

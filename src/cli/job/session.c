@@ -11,10 +11,6 @@
 #include "cli/show/racelist.h"
 #include "run/private.h"
 
-/* Of a buffer from so many bytes on, a run's results are what its launches may write. Below, all of
- * it is held against the serial run's, which shows kernels that write elsewhere than they tell. */
-enum { LARGE = 64 << 20 };
-
 /* The number behind a word; 0. */
 static uint64_t number_behind(const char *text, const char *word)
 {
@@ -243,95 +239,41 @@ static int make_chain(gd_session *session, int32_t pdl)
     return 0;
 }
 
-/* What a chain's launches write, by their arguments: first those of the first launch. */
-typedef struct written {
-    bool *writes;
-    uint64_t *bytes; /* from there on; 0: as far as the buffer goes */
-    bool anywhere;   /* too */
-} written;
-
-static void widen(gd_experiment_buffer *buffer, uint64_t at, uint64_t bytes)
-{
-    const uint64_t most = buffer->bytes - at, end = at + (bytes > 0 && bytes < most ? bytes : most);
-    if (at < buffer->first)
-        buffer->first = at;
-    if (end > buffer->end)
-        buffer->end = end;
-}
-
-static void widen_to(gd_session *session, const gd_plan_argument *argument, uint64_t bytes)
-{
-    const gd_plan_buffer *buffer = &session->plan->buffers[argument->buffer];
-    const uint64_t most = gd_plan_reach(session->plan, argument);
-    widen(&session->buffers[argument->buffer], argument->offset * gd_type_bytes(buffer->type),
-          bytes > 0 && bytes < most ? bytes : most);
-}
-
-/* Where the launches write in the buffers. */
-static void find_ranges(gd_session *session, const written *found)
-{
-    const gd_plan *plan = session->plan;
-    for (uint32_t i = 0, place = 0; i < plan->launch_count; i++) {
-        const gd_plan_launch *launch = &plan->launches[i];
-        for (uint32_t k = 0; k < launch->reach_count; k++)
-            widen_to(session, &launch->reaches[k], 0);
-        for (uint32_t k = 0; k < launch->argument_count; k++, place++) {
-            const gd_plan_argument *argument = &launch->arguments[k];
-            if (argument->is_buffer &&
-                (argument->access == GRIDDEP_ACCESS_UNKNOWN ? found->writes[place]
-                                                            : gd_plan_writes(argument)))
-                widen_to(session, argument, found->bytes[place]);
-            for (uint32_t n = 0; n < argument->address_count && found->writes[place]; n++)
-                widen(&session->buffers[argument->addresses[n].buffer], 0, 0);
-        }
-    }
-}
-
-/* Which launches write the buffers, or may, and where: if the plan does not say it, as the PTX
- * shows. One that may write anywhere is the last to write a buffer only where none is known to. */
+/* Which launches write the buffers, or may: where the plan does not say it, as the PTX shows. One
+ * that may write anywhere is the last to write a buffer only where none is known to. */
 static int find_writers(gd_session *session)
 {
     const gd_plan *plan = session->plan;
     uint64_t count = 0;
+    bool anywhere = false;
     griddep_error error;
     griddep_error_init(&error);
     for (uint32_t i = 0; i < plan->launch_count; i++)
         count += plan->launches[i].argument_count;
-    written found = {.writes = gd_heap_take(count, sizeof(*found.writes)),
-                     .bytes = gd_heap_take(count, sizeof(*found.bytes))};
-    int32_t status = gd_chain_find_writes(session->chain, found.writes, found.bytes, count,
-                                          &found.anywhere, &error);
-    if (status == GRIDDEP_OK && found.anywhere)
+    bool *writes = gd_heap_take(count, sizeof(*writes));
+    int32_t status = gd_chain_find_writes(session->chain, writes, count, &anywhere, &error);
+    if (status == GRIDDEP_OK && anywhere)
         gd_plan_find_writers(plan, NULL, session->writers);
     if (status == GRIDDEP_OK)
-        gd_plan_find_writers(plan, found.writes, session->writers);
-    if (status == GRIDDEP_OK)
-        find_ranges(session, &found);
-    for (uint32_t i = 0; i < plan->buffer_count; i++)
-        if (found.anywhere || session->buffers[i].bytes < LARGE || session->buffers[i].end == 0)
-            widen(&session->buffers[i], 0, 0);
-    free(found.writes);
-    free(found.bytes);
+        gd_plan_find_writers(plan, writes, session->writers);
+    free(writes);
     return status == GRIDDEP_OK ? 0 : gd_message_library(&error, NULL);
 }
 
 static int open_experiment(gd_session *session)
 {
     const gd_plan *plan = session->plan;
-    for (uint32_t i = 0; i < plan->buffer_count; i++) {
-        const uint64_t bytes = gd_plan_buffer_bytes(&plan->buffers[i]);
-        session->buffers[i] = (gd_experiment_buffer){
-            .address = session->addresses[i], .bytes = bytes, .first = bytes};
-    }
     int code = find_writers(session);
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
-        const bool is_written = session->writers[i] != 0;
+        const bool written = session->writers[i] != 0;
         const gd_plan_buffer *buffer = &plan->buffers[i];
-        gd_experiment_buffer *into = &session->buffers[i];
-        into->initial = is_written ? session->images[i] : NULL;
-        into->compared = is_written && !gd_plan_may_deviate(plan, i);
-        into->read = is_written || gd_plan_is_expected(plan, i);
-        into->state = is_written && !buffer->written_first && gd_type_is_integer(buffer->type);
+        session->buffers[i] = (gd_experiment_buffer){
+            .address = session->addresses[i],
+            .bytes = gd_plan_buffer_bytes(buffer),
+            .initial = written ? session->images[i] : NULL,
+            .compared = written && !gd_plan_may_deviate(plan, i),
+            .read = written || gd_plan_is_expected(plan, i),
+            .state = written && !buffer->written_first && gd_type_is_integer(buffer->type)};
     }
     session->experiment = (gd_experiment){.runtime = session->runtime,
                                           .stream = session->stream,

@@ -404,16 +404,14 @@ int32_t gd_chain_read_writes(const griddep_chain *chain, griddep_use *uses, uint
     return status;
 }
 
-int32_t gd_chain_find_writes(const griddep_chain *chain, bool *writes, uint64_t *bytes,
-                             uint64_t count, bool *anywhere, griddep_error *error)
+int32_t gd_chain_find_writes(const griddep_chain *chain, bool *writes, uint64_t count,
+                             bool *anywhere, griddep_error *error)
 {
     griddep_use *uses = NULL;
     uint64_t own = 0;
 
     for (uint32_t i = 0; i < chain->count; i++)
-        for (uint32_t k = 0; k < chain->launches[i].given.use_count; k++, own++)
-            if (own < count)
-                bytes[own] = told_bytes(&chain->launches[i], k);
+        own += chain->launches[i].given.use_count;
     if (own != count)
         return gd_error_set(error, GRIDDEP_ERROR_ARGUMENT,
                             "the launches have %" PRIu64 " arguments, not %" PRIu64, own, count);
