@@ -71,13 +71,15 @@ def at_terminal(arguments, environment, until=None, columns=0):
     return said, status, child
 
 
-def interrupted(command, environment, mark, before=lambda: None):
-    """As at_terminal, with more and more work (`command` makes arguments of a factor) until the command does not end by itself before Ctrl-C comes;
-    and what `before` said before the last try."""
+def interrupted(command, environment, mark, before=dict):
+    """As at_terminal, with more and more work (`command` makes arguments of a factor) until Ctrl-C comes in time: the command neither ends by itself nor
+    is already at what it writes behind the mark; and what `before` said before the last try."""
     for factor in (1, 4, 16, 64, 256):
         was = before()
         said, status, child = at_terminal(command(factor), environment, mark)
-        if mark not in said or not os.WIFEXITED(status) or os.WEXITSTATUS(status) != 0:
+        now = before()
+        late = os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0 or not said.replace(b"^C", b"").endswith(b"\r\x1b[K")
+        if mark not in said or not late and {path: now.get(path) for path in was} == was:
             break
     return said, status, child, was
 
