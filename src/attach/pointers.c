@@ -74,45 +74,42 @@ static void add_map(gd_pointers *into, gd_attached_parameters *of, uint32_t para
     add(into, parameter, map.address, gd_tensor_map_extent(&map));
 }
 
-static void read_config(const gd_CUlaunchConfig *from, griddep_launch_config *config)
-{
-    *config = (griddep_launch_config){.size = sizeof *config,
-                                      .grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
-                                      .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
-                                      .shared_bytes = from->sharedMemBytes};
-    for (unsigned i = 0; from->attrs && i < from->numAttrs; i++) {
-        const gd_CUlaunchAttributeValue *value = &from->attrs[i].value;
-        if (from->attrs[i].id != GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-            continue;
-        config->cluster[0] = value->clusterDim.x;
-        config->cluster[1] = value->clusterDim.y;
-        config->cluster[2] = value->clusterDim.z;
-    }
-}
-
-/* What the kernel's head comment tells of addresses. */
-static void read_extents(gd_pointers *into, gd_CUfunction function, const gd_CUlaunchConfig *from,
-                         void **arguments)
+/* Of the addresses of which nothing else tells how far they reach: what the head comment does. */
+static void take_extents(gd_pointers *into, const griddep_ptx *ptx, uint32_t entry,
+                         const gd_CUlaunchConfig *from, void **arguments)
 {
     griddep_parameter_info info = {.size = sizeof info};
     griddep_argument given[MOST_PARAMETERS] = {{.bytes = 0}};
-    griddep_launch_config config;
-    uint32_t entry, count = 0;
-    const griddep_ptx *ptx = into->count ? gd_kernels_extents(function, &entry) : NULL;
+    griddep_launch_config config = {.size = sizeof config,
+                                    .grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
+                                    .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
+                                    .shared_bytes = from->sharedMemBytes};
+    uint32_t count = 0;
 
-    for (; ptx && count < MOST_PARAMETERS &&
+    gd_recording_read_cluster(from, config.cluster);
+    for (; count < MOST_PARAMETERS &&
            griddep_ptx_get_parameter(ptx, entry, count, &info, NULL) == GRIDDEP_OK;
          count++) {
         given[count].bytes = (uint32_t)info.bytes;
         given[count].data = arguments[count];
     }
-    read_config(from, &config);
-    for (uint32_t i = 0; ptx && i < into->count; i++) {
+    for (uint32_t i = 0; i < into->count; i++) {
         if (!into->bytes[i] &&
             griddep_ptx_get_extent(ptx, entry, &config, given, count, into->parameters[i],
                                    &into->bytes[i], NULL) != GRIDDEP_OK)
             into->bytes[i] = 0;
     }
+}
+
+/* Most kernels tell nothing, and cost nothing. */
+static void read_extents(gd_pointers *into, gd_CUfunction function, const gd_CUlaunchConfig *config,
+                         void **arguments)
+{
+    uint32_t entry;
+    const griddep_ptx *ptx = into->count ? gd_kernels_extents(function, &entry) : NULL;
+
+    if (ptx)
+        take_extents(into, ptx, entry, config, arguments);
 }
 
 /* False: there are none. */

@@ -173,6 +173,18 @@ static void note_write(uint64_t address)
     }
 }
 
+void gd_recording_read_cluster(const gd_CUlaunchConfig *config, uint32_t cluster[3])
+{
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        const gd_CUlaunchAttributeValue *value = &config->attrs[i].value;
+        if (config->attrs[i].id != GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            continue;
+        cluster[0] = value->clusterDim.x;
+        cluster[1] = value->clusterDim.y;
+        cluster[2] = value->clusterDim.z;
+    }
+}
+
 const unsigned char *gd_recording_packed(void **extra)
 {
     const unsigned char *packed = NULL;
@@ -293,14 +305,7 @@ static void fill_shape(gd_attached_launch *record, const gd_seen_launch *launch)
     record->shared = config->sharedMemBytes;
     record->early = launch->early;
     record->cooperative = launch->cooperative;
-    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
-        const gd_CUlaunchAttributeValue *value = &config->attrs[i].value;
-        if (config->attrs[i].id != GD_CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-            continue;
-        record->cluster[0] = value->clusterDim.x;
-        record->cluster[1] = value->clusterDim.y;
-        record->cluster[2] = value->clusterDim.z;
-    }
+    gd_recording_read_cluster(config, record->cluster);
 }
 
 /* ---- launches ---- */

@@ -37,6 +37,9 @@ gd_attached_launch *gd_recording_make_move(const gd_seen_launch *in, const gd_re
  * not the case the recording ends, or they are passed over. */
 bool gd_recording_has_room(uint32_t launches);
 
+/* The launch's attribute, where it has that one. */
+void gd_recording_read_cluster(const gd_CUlaunchConfig *config, uint32_t cluster[3]);
+
 /* What cuLaunchKernel calls extra: the packed parameters; NULL: none. */
 const unsigned char *gd_recording_packed(void **extra);
 

@@ -116,8 +116,7 @@ static int time_group(const compare_request *request, const gd_plan plans[SIDES]
         code = gd_session_open(&sessions[i], &plans[i], runtime, GRIDDEP_PDL_AUTO);
         if (code == 0)
             code = gd_session_run(&sessions[i], mode, sessions[i].experiment.serial);
-        if (code == 0 && gd_clock_open(runtime, sessions[i].stream, &sessions[i].experiment,
-                                       &clocks[i], &error) != GRIDDEP_OK)
+        if (code == 0 && gd_clock_open(&sessions[i].experiment, &clocks[i], &error) != GRIDDEP_OK)
             code = report_timing_error(&error, request->names[i]);
     }
     if (code == 0)

@@ -7,14 +7,13 @@ enum { LARGEST_BATCH = 4096, MOST_ROUNDS = 64 };
 
 static const double warm_up_microseconds = 20000.0;
 
-int32_t gd_clock_open(griddep_runtime *runtime, void *stream, const gd_experiment *experiment,
-                      gd_clock *clock, griddep_error *error)
+int32_t gd_clock_open(const gd_experiment *experiment, gd_clock *clock, griddep_error *error)
 {
+    griddep_runtime *runtime = experiment->runtime;
     griddep_runtime_info info = {.size = sizeof info};
     int32_t status = griddep_runtime_get_info(runtime, &info, error);
 
-    *clock = (gd_clock){
-        .runtime = runtime, .stream = stream, .is_model = info.emulated, .experiment = experiment};
+    *clock = (gd_clock){.experiment = experiment, .is_model = info.emulated};
     if (!status)
         status = griddep_event_create(runtime, GRIDDEP_EVENT_TIMING, &clock->start, error);
     return status ? status
@@ -24,40 +23,32 @@ int32_t gd_clock_open(griddep_runtime *runtime, void *stream, const gd_experimen
 void gd_clock_close(gd_clock *clock)
 {
     if (clock->start)
-        griddep_event_destroy(clock->runtime, clock->start, NULL);
+        griddep_event_destroy(clock->experiment->runtime, clock->start, NULL);
     if (clock->end)
-        griddep_event_destroy(clock->runtime, clock->end, NULL);
+        griddep_event_destroy(clock->experiment->runtime, clock->end, NULL);
     *clock = (gd_clock){0};
-}
-
-static bool renews(const gd_clock *clock)
-{
-    return clock->experiment && clock->experiment->renews;
-}
-
-static int32_t renew(const gd_clock *clock, griddep_error *error)
-{
-    return renews(clock) ? gd_experiment_renew(clock->experiment, error) : GRIDDEP_OK;
 }
 
 static int32_t time_batch(const gd_clock *clock, griddep_chain *chain, int32_t mode, uint32_t batch,
                           double *microseconds, griddep_error *error)
 {
-    int32_t status = renew(clock, error);
+    int32_t status = gd_experiment_renew(clock->experiment, error);
 
     if (!status)
-        status = griddep_chain_run(chain, mode, clock->stream, error);
+        status = griddep_chain_run(chain, mode, clock->experiment->stream, error);
     if (!status)
-        status = renew(clock, error);
+        status = gd_experiment_renew(clock->experiment, error);
     if (!status)
-        status = griddep_event_record(clock->runtime, clock->start, clock->stream, error);
+        status = griddep_event_record(clock->experiment->runtime, clock->start,
+                                      clock->experiment->stream, error);
     for (uint32_t i = 0; i < batch && !status; i++)
-        status = griddep_chain_run(chain, mode, clock->stream, error);
+        status = griddep_chain_run(chain, mode, clock->experiment->stream, error);
     if (!status)
-        status = griddep_event_record(clock->runtime, clock->end, clock->stream, error);
+        status = griddep_event_record(clock->experiment->runtime, clock->end,
+                                      clock->experiment->stream, error);
     if (!status)
-        status =
-            griddep_event_elapsed(clock->runtime, clock->start, clock->end, microseconds, error);
+        status = griddep_event_elapsed(clock->experiment->runtime, clock->start, clock->end,
+                                       microseconds, error);
     if (!status)
         *microseconds /= 1e3; /* of nanoseconds */
     return status;
@@ -99,7 +90,7 @@ int32_t gd_clock_choose_batch(const gd_clock *clock, griddep_chain *chain, int32
         spent += elapsed;
         if (elapsed < least && *batch == LARGEST_BATCH)
             break;
-        if (elapsed < least && !renews(clock))
+        if (elapsed < least && !clock->experiment->renews)
             *batch = next_batch(*batch, elapsed, least);
         else if (spent >= warm_up_microseconds)
             break;

@@ -10,18 +10,14 @@
 #include "measure/experiment.h"
 
 typedef struct gd_clock {
-    griddep_runtime *runtime; /* borrowed, like the stream */
-    void *stream;
+    const gd_experiment *experiment; /* borrowed: its runtime, its stream, and what renews the data
+                                      * of a chain whose runs change its state */
     void *start, *end;
     bool is_model; /* time is the emulated driver's: the same for each run, and dear to compute */
-    const gd_experiment *experiment; /* borrowed: what renews the data of a chain whose runs change
-                                      * its state, and then of each run; NULL: none does */
 } gd_clock;
 
-/* Makes the events; to be closed either way. experiment may be NULL; else its runtime and stream
- * are these. */
-int32_t gd_clock_open(griddep_runtime *runtime, void *stream, const gd_experiment *experiment,
-                      gd_clock *clock, griddep_error *error);
+/* Makes the events; to be closed either way. */
+int32_t gd_clock_open(const gd_experiment *experiment, gd_clock *clock, griddep_error *error);
 void gd_clock_close(gd_clock *clock);
 
 /* The time of one run, from `batch` of them. A run ahead of the first event keeps the device busy

@@ -47,17 +47,23 @@ void gd_experiment_free(gd_experiment *experiment)
     *experiment = (gd_experiment){0};
 }
 
+static int32_t write_initial(const gd_experiment *experiment, uint32_t index, griddep_error *error)
+{
+    const gd_experiment_buffer *buffer = &experiment->buffers[index];
+
+    return griddep_memory_write(experiment->runtime, buffer->address, buffer->initial,
+                                buffer->bytes, experiment->stream, error);
+}
+
 int32_t gd_experiment_restore(gd_experiment *experiment, griddep_error *error)
 {
     int32_t status = GRIDDEP_OK;
 
     experiment->step = GD_EXPERIMENT_WRITES;
     for (uint32_t i = 0; i < experiment->buffer_count && !status; i++) {
-        const gd_experiment_buffer *buffer = &experiment->buffers[i];
         experiment->buffer = i;
-        if (buffer->initial)
-            status = griddep_memory_write(experiment->runtime, buffer->address, buffer->initial,
-                                          buffer->bytes, experiment->stream, error);
+        if (experiment->buffers[i].initial)
+            status = write_initial(experiment, i, error);
     }
     return status;
 }
@@ -124,8 +130,7 @@ int32_t gd_experiment_renew(const gd_experiment *experiment, griddep_error *erro
                                                experiment->copies[i], buffer->bytes,
                                                experiment->stream, error);
         else if (buffer->initial)
-            status = griddep_memory_write(experiment->runtime, buffer->address, buffer->initial,
-                                          buffer->bytes, experiment->stream, error);
+            status = write_initial(experiment, i, error);
     }
     return status;
 }

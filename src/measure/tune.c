@@ -185,8 +185,7 @@ static int32_t prepare(griddep_tune *tune, griddep_error *error)
     if (!status)
         status = griddep_stream_create(tune->runtime, NULL, &tune->experiment.stream, error);
     if (!status)
-        status = gd_clock_open(tune->runtime, tune->experiment.stream, &tune->experiment,
-                               &tune->clock, error);
+        status = gd_clock_open(&tune->experiment, &tune->clock, error);
     if (!status)
         status = run_given(tune, error);
     return status ? status

@@ -8,7 +8,7 @@
 #include "griddep.h"
 #include "ptx/flow/early.h"   /* gd_early_kernel, gd_early_pair */
 #include "ptx/rewrite/keep.h" /* gd_ptx_keep */
-#include "ptx/text/offered.h" /* gd_findings_verdict, gd_code_at, gd_code_find */
+#include "ptx/text/offered.h" /* gd_findings_verdict, gd_code_at, gd_code_find, gd_code_is_race */
 
 enum {
     GD_DELAY_STORES, /* before the first store to global memory that a thread comes to */

@@ -194,7 +194,7 @@ LOOP_TEST(clock, a_batch_is_as_long_as_a_sample_should_be, sizeof samples / size
     double microseconds = 0;
 
     world.microseconds = samples[_i].run - 4;
-    succeeds(gd_clock_open(world.runtime, world.stream, &world.experiment, &clock, &error));
+    succeeds(gd_clock_open(&world.experiment, &clock, &error));
     ck_assert(!clock.is_model);
     succeeds(gd_clock_choose_batch(&clock, world.chain, GRIDDEP_MODE_SERIAL, samples[_i].least,
                                    &batch, &error));
@@ -209,7 +209,7 @@ TEST(clock, a_model_is_timed_once)
     gd_clock clock;
     uint32_t batch = 0;
 
-    succeeds(gd_clock_open(world.runtime, world.stream, &world.experiment, &clock, &error));
+    succeeds(gd_clock_open(&world.experiment, &clock, &error));
     clock.is_model = true;
     uint64_t before = fake_driver_launches();
     succeeds(gd_clock_choose_batch(&clock, world.chain, GRIDDEP_MODE_SERIAL, 1000, &batch, &error));
@@ -229,7 +229,7 @@ LOOP_TEST(clock, timed_runs_of_a_chain_that_changes_its_state_begin_anew, 4)
     if (_i > 1)
         fake_driver_fail("cuMemAlloc", 1, GD_CUDA_ERROR_OUT_OF_MEMORY);
     succeeds(run(1, world.experiment.serial));
-    succeeds(gd_clock_open(world.runtime, world.stream, &world.experiment, &clock, &error));
+    succeeds(gd_clock_open(&world.experiment, &clock, &error));
     succeeds(gd_clock_choose_batch(&clock, world.chain, GRIDDEP_MODE_SERIAL, 1e6, &batch, &error));
     ck_assert_int_eq(batch == 1, _i % 2);
     succeeds(gd_clock_time(&clock, world.chain, GRIDDEP_MODE_SERIAL, batch, &microseconds, &error));
@@ -242,8 +242,7 @@ LOOP_TEST(clock, a_clock_that_fails_leaves_nothing, 2)
     gd_clock clock;
 
     fake_driver_fail("cuEventCreate", (uint64_t)_i + 1, GD_CUDA_ERROR_UNKNOWN);
-    ck_assert_int_ne(gd_clock_open(world.runtime, world.stream, &world.experiment, &clock, &error),
-                     GRIDDEP_OK);
+    ck_assert_int_ne(gd_clock_open(&world.experiment, &clock, &error), GRIDDEP_OK);
     gd_clock_close(&clock);
 }
 

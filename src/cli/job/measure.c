@@ -64,8 +64,7 @@ int gd_measure_modes(griddep_chain *chain, const gd_experiment *experiment, uint
     double *values[GRIDDEP_MODE_COUNT] = {NULL};
     griddep_error error;
     griddep_error_init(&error);
-    int code = gd_clock_open(experiment->runtime, experiment->stream, experiment, &clock, &error) ==
-                       GRIDDEP_OK
+    int code = gd_clock_open(experiment, &clock, &error) == GRIDDEP_OK
                    ? measure(&clock, chain, modes, samples, timings, values)
                    : report_timing_error(&error);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)

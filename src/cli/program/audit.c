@@ -547,11 +547,8 @@ static bool is_doubt(const gd_audit_finding *finding)
 /* That a launch starts before another one has ended that it meets. */
 static bool is_of_early_start(const griddep_finding *finding)
 {
-    static const char *const codes[] = {"GD112", "GD130", "GD201", "GD202", "GD205", "GD206"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-        found |= strcmp(finding->code, codes[i]) == 0;
-    return found && finding->launch >= 0 && finding->severity >= GRIDDEP_SEVERITY_WARNING;
+    return gd_code_is_race(finding->code) && finding->launch >= 0 &&
+           finding->severity >= GRIDDEP_SEVERITY_WARNING;
 }
 
 static bool is_told(const gd_audit *audit, const gd_audit_kernel *kernel, int32_t severity)

@@ -1,6 +1,8 @@
 /* The table of codes. */
 #include "ptx/text/findings.h"
 
+#include <string.h>
+
 const gd_code_info gd_codes[GD_CODE_COUNT] = {
 #define GD_CODE(identifier, weight, headline, text)                                                \
     {.name = #identifier, .severity = GRIDDEP_SEVERITY_##weight, .title = headline, .page = text},
@@ -29,4 +31,14 @@ const gd_code_info *gd_code_find(const char *name)
         if (same_code(gd_codes[i].name, name))
             return &gd_codes[i];
     return NULL;
+}
+
+bool gd_code_is_race(const char *name)
+{
+    static const char *const names[] = {"GD112", "GD130", "GD201", "GD202", "GD205", "GD206"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; i++)
+        found = !strcmp(name, names[i]);
+    return found;
 }

@@ -55,4 +55,8 @@ typedef struct gd_code_info {
 const gd_code_info *gd_code_at(uint32_t index);
 const gd_code_info *gd_code_find(const char *name);
 
+/* Whether a finding with this code tells of a race of its launch, sure or likely. GD207 tells the
+ * other side of a GD205, at the launch before. */
+bool gd_code_is_race(const char *name);
+
 #endif

@@ -492,18 +492,6 @@ static int32_t check_rounds(griddep_chain *chain, griddep_use *uses, bool early,
     return status;
 }
 
-/* Findings that tell of a race of their launch, sure or likely. GD207 tells the other side of a
- * GD205, at the launch before. */
-static bool is_hazard(const griddep_finding *finding)
-{
-    static const char *const codes[] = {"GD112", "GD130", "GD201", "GD202", "GD205", "GD206"};
-    bool found = false;
-
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0] && !found; i++)
-        found = !strcmp(finding->code, codes[i]);
-    return found;
-}
-
 static bool has_finding(const griddep_findings *findings, const griddep_finding *wanted)
 {
     griddep_finding finding = {.size = sizeof finding};
@@ -526,7 +514,8 @@ static bool find_new_hazard(const griddep_findings *beside, const griddep_findin
                             griddep_finding *finding)
 {
     for (uint32_t i = 0; !griddep_findings_get(beside, i, finding, NULL); i++) {
-        if (leaves_out(finding) || (is_hazard(finding) && !has_finding(behind, finding)))
+        if (leaves_out(finding) ||
+            (gd_code_is_race(finding->code) && !has_finding(behind, finding)))
             return true;
     }
     return false;
@@ -634,7 +623,7 @@ static bool find_race(const griddep_findings *findings, uint32_t *at, griddep_fi
 {
     while (!griddep_findings_get(findings, (*at)++, finding, NULL)) {
         if (leaves_out(finding) || (finding->severity >= GRIDDEP_SEVERITY_WARNING &&
-                                    finding->launch >= 0 && is_hazard(finding)))
+                                    finding->launch >= 0 && gd_code_is_race(finding->code)))
             return true;
     }
     return false;
