@@ -189,15 +189,20 @@ uint64_t json_whole_or(const char *file, const json_t *object, const char *key, 
     return member(object, key) ? json_whole(file, object, key, least, most) : otherwise;
 }
 
-double json_real_or(const char *file, const json_t *object, const char *key, double otherwise)
+double json_real_or(const char *file, const json_t *object, const char *key, double least,
+                    double most, double otherwise)
 {
     const json_t *value = member(object, key);
 
     if (!value)
         return otherwise;
-    if (!json_is_number(value))
-        fail("%s: \"%s\" is no number", file, key);
-    return json_number_value(value);
+    const double number = json_number_value(value);
+    if (!json_is_number(value) || number < least || number > most) {
+        if (least == most)
+            fail("%s: \"%s\" is not %g, which alone is read", file, key, most);
+        fail("%s: \"%s\" is no number from %g to %g", file, key, least, most);
+    }
+    return number;
 }
 
 const char *json_text_or(const char *file, const json_t *object, const char *key,

@@ -67,7 +67,8 @@ uint64_t json_whole(const char *file, const json_t *object, const char *key, uin
                     uint64_t most);
 uint64_t json_whole_or(const char *file, const json_t *object, const char *key, uint64_t least,
                        uint64_t most, uint64_t otherwise);
-double json_real_or(const char *file, const json_t *object, const char *key, double otherwise);
+double json_real_or(const char *file, const json_t *object, const char *key, double least,
+                    double most, double otherwise);
 const char *json_text_or(const char *file, const json_t *object, const char *key,
                          const char *otherwise);
 bool json_truth_or(const char *file, const json_t *object, const char *key, bool otherwise);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "config.h"
 
@@ -41,9 +42,8 @@ static void check_rope(const json_t *root, json_t *scaling)
     const char *key;
     json_t *value;
 
-    if (json_real_or(file_name, root, "partial_rotary_factor", 1) != 1 ||
-        json_real_or(file_name, scaling, "partial_rotary_factor", 1) != 1)
-        fail("%s: partial_rotary_factor is not 1; the kernels turn whole heads", file_name);
+    json_real_or(file_name, root, "partial_rotary_factor", 1, 1, 1);
+    json_real_or(file_name, scaling, "partial_rotary_factor", 1, 1, 1);
     json_object_foreach(scaling, key, value)
     {
         bool is_known = json_is_null(value);
@@ -62,34 +62,33 @@ static void read_rope(const json_t *root, model_config *config)
 
     if (!scaling || json_is_null(scaling))
         scaling = json_object_get(root, "rope_scaling");
-    config->rope_base = json_real_or(file_name, root, "rope_theta", 10000);
+    config->rope_base = json_real_or(file_name, root, "rope_theta", 1, 1e30, 10000);
     check_rope(root, scaling);
     if (!scaling || json_is_null(scaling))
         return;
     if (!json_is_object(scaling))
         fail("%s: the rotary scaling is no object", file_name);
-    config->rope_base = json_real_or(file_name, scaling, "rope_theta", config->rope_base);
+    config->rope_base = json_real_or(file_name, scaling, "rope_theta", 1, 1e30, config->rope_base);
     const char *type = json_text_or(file_name, scaling, "type", "default");
     type = json_text_or(file_name, scaling, "rope_type", type);
     if (!strcmp(type, "default")) {
-        if (json_real_or(file_name, scaling, "factor", 1) != 1)
-            fail("%s: the rotary scaling has a factor, and no type that uses it", file_name);
+        json_real_or(file_name, scaling, "factor", 1, 1, 1);
         return;
     }
     if (strcmp(type, "linear") && strcmp(type, "llama3"))
         fail("%s: rotary scaling \"%s\" is none that this program knows: default, linear, llama3",
              file_name, type);
     config->rope = strcmp(type, "linear") ? ROPE_LLAMA3 : ROPE_LINEAR;
-    config->rope_factor = json_real_or(file_name, scaling, "factor", 0);
-    if (!(config->rope_factor >= 1) || !isfinite(config->rope_factor))
-        fail("%s: rotary scaling \"%s\" needs a factor of at least 1", file_name, type);
+    config->rope_factor = json_real_or(file_name, scaling, "factor", 1, 1e6, 0);
+    if (!(config->rope_factor > 0))
+        fail("%s: rotary scaling \"%s\" needs a factor", file_name, type);
     if (config->rope == ROPE_LLAMA3) {
-        config->rope_low = json_real_or(file_name, scaling, "low_freq_factor", 1);
-        config->rope_high = json_real_or(file_name, scaling, "high_freq_factor", 4);
+        config->rope_low = json_real_or(file_name, scaling, "low_freq_factor", 1e-6, 1e6, 1);
+        config->rope_high = json_real_or(file_name, scaling, "high_freq_factor", 1e-6, 1e6, 4);
         config->rope_original = (uint32_t)json_whole(
             file_name, scaling, "original_max_position_embeddings", 1, UINT32_MAX);
-        if (!(config->rope_low > 0) || !(config->rope_high > config->rope_low))
-            fail("%s: low_freq_factor and high_freq_factor do not rise from above 0", file_name);
+        if (config->rope_low >= config->rope_high)
+            fail("%s: low_freq_factor is not below high_freq_factor", file_name);
     }
 }
 
@@ -106,36 +105,69 @@ static bool tells_blocks(const json_t *of, const char *key)
     return true;
 }
 
+/* Members of quantization_config that say what the elements mean: texts that are read, in either
+ * case. Its other members tell of activations, or what the tensors show. */
+static const struct {
+    const char *key;
+    const char *known[7];
+} quantized[] = {
+    {"quant_method", {"fp8", "fbgemm_fp8", "compressed-tensors", "modelopt", "gptq", "awq"}},
+    {"fmt", {"e4m3"}},
+    {"version", {"gemm"}},
+    {"checkpoint_format", {"gptq", "gptq_v2"}},
+    {"format", {"gptq", "gptq_v2", "float-quantized", "naive-quantized", "dense"}},
+    {"pack_dtype", {"int32"}},
+};
+
+static void check_quantized(const json_t *of)
+{
+    for (size_t i = 0; i < sizeof quantized / sizeof *quantized; i++) {
+        const char *text = json_text_or(file_name, of, quantized[i].key, NULL);
+        const char *const *known = quantized[i].known;
+        while (text && *known && strcasecmp(text, *known))
+            known++;
+        if (!*known)
+            fail("%s: quantization_config has the %s \"%s\", which is not read", file_name,
+                 quantized[i].key, text);
+    }
+    if (json_object_size(json_object_get(of, "transform_config")))
+        fail("%s: quantization_config has a transform_config, which is not read", file_name);
+    if (!json_truth_or(file_name, of, "zero_point", true))
+        fail("%s: quantization_config has no zero_point, without which is not read", file_name);
+}
+
 /* Matrices of 4 bits, and of 8 in blocks. Other kinds are told by their tensors. */
 static void read_quantization(const json_t *root, model_config *config)
 {
     const json_t *of = json_object_get(root, "quantization_config");
-    const char *method = json_is_object(of) ? json_text_or(file_name, of, "quant_method", "") : "";
-    const bool awq = !strcmp(method, "awq");
     const char *name;
     json_t *group;
 
+    if (!of || json_is_null(of))
+        return;
+    if (!json_is_object(of))
+        fail("%s: quantization_config is no object", file_name);
+    check_quantized(of);
+    const char *method = json_text_or(file_name, of, "quant_method", "");
+    const bool awq = !strcasecmp(method, "awq");
     config->blocks = tells_blocks(of, "weight_block_size");
     json_object_foreach(json_object_get(of, "config_groups"), name, group)
     {
         if (tells_blocks(json_object_get(group, "weights"), "block_structure"))
             config->blocks = true;
     }
-    if (!awq && strcmp(method, "gptq"))
+    if (!awq && strcasecmp(method, "gptq"))
         return;
-    const char *format = awq ? json_text_or(file_name, of, "version", "gemm")
-                             : json_text_or(file_name, of, "checkpoint_format", "gptq");
     if (json_whole(file_name, of, "bits", 1, 64) != 4 ||
         json_whole(file_name, of, "group_size", 1, 1 << 20) != 128)
         fail("%s: quantization_config \"%s\" is not of 4 bits in groups of 128, which alone are "
              "read",
              file_name, method);
-    config->four_bits = awq                         ? FOUR_BITS_AWQ
-                        : strcmp(format, "gptq_v2") ? FOUR_BITS_GPTQ
-                                                    : FOUR_BITS_GPTQ_V2;
-    if (strcmp(format, awq ? "gemm" : "gptq") && strcmp(format, "gptq_v2"))
-        fail("%s: quantization_config \"%s\" has the format \"%s\", which is not read", file_name,
-             method, format);
+    const char *format = json_text_or(file_name, of, "format", "gptq");
+    format = json_text_or(file_name, of, "checkpoint_format", format);
+    config->four_bits = awq                           ? FOUR_BITS_AWQ
+                        : !strcasecmp(format, "gptq") ? FOUR_BITS_GPTQ
+                                                      : FOUR_BITS_GPTQ_V2;
 }
 
 static void add_stop(model_config *config, const char *file, const json_t *value)
@@ -182,11 +214,11 @@ static void read_generation(const char *folder, model_config *config)
         return;
     read_stops(root, file, config);
     if (json_truth_or(file, root, "do_sample", false)) {
-        config->temperature = json_real_or(file, root, "temperature", 1);
-        config->top_p = json_real_or(file, root, "top_p", 1);
+        config->temperature = json_real_or(file, root, "temperature", 0, 100, 1);
+        config->top_p = json_real_or(file, root, "top_p", 0, 1, 1);
         config->top_k = (uint32_t)json_whole_or(file, root, "top_k", 0, UINT32_MAX, 50);
     }
-    config->repetition_penalty = json_real_or(file, root, "repetition_penalty", 1);
+    config->repetition_penalty = json_real_or(file, root, "repetition_penalty", 0.01, 100, 1);
     json_decref(root);
 }
 
@@ -201,10 +233,6 @@ static void check_shape(const model_config *config)
              config->heads, config->kv_heads);
     if (config->hidden % 8 || config->feed_forward % 8)
         fail("%s: hidden_size and intermediate_size must be multiples of 8", file_name);
-    if (!(config->epsilon > 0))
-        fail("%s: rms_norm_eps must be above 0", file_name);
-    if (!(config->rope_base > 1))
-        fail("%s: rope_theta must be above 1", file_name);
 }
 
 void config_read(const char *folder, model_config *config)
@@ -226,7 +254,7 @@ void config_read(const char *folder, model_config *config)
     config->vocabulary = (uint32_t)json_whole(file_name, root, "vocab_size", 1, 1 << 22);
     config->context =
         (uint32_t)json_whole_or(file_name, root, "max_position_embeddings", 1, 1 << 24, 2048);
-    config->epsilon = json_real_or(file_name, root, "rms_norm_eps", 1e-6);
+    config->epsilon = json_real_or(file_name, root, "rms_norm_eps", 1e-30, 1, 1e-6);
     config->tied = json_truth_or(file_name, root, "tie_word_embeddings", false);
     config->qkv_bias = family->qkv_bias || json_truth_or(file_name, root, "attention_bias", false);
     config->qk_norm = family->qk_norm;

@@ -16,6 +16,8 @@ typedef struct loop {
     void *streams[MOST_DEVICES], *reader; /* tokens are read on the first device */
     void *computed[AHEAD], *arrived[AHEAD];
     uint32_t *tokens[AHEAD]; /* pinned: BATCH of each sequence */
+    void *logits;            /* pinned, of one step: what is NaN or infinite arrives there */
+    uint64_t logit_bytes;
     uint32_t steps[AHEAD];
     uint32_t launched, taken, last; /* steps */
     uint32_t batches;
@@ -44,6 +46,10 @@ static void launch_batch(loop *in, uint32_t steps)
         for (const model *each = of; each; each = each->next)
             check(griddep_chain_run(each->step, in->mode, in->streams[each->index], &error), &error,
                   "a step");
+    if (!first)
+        check(griddep_memory_read_async(of->runtime, in->logits, of->at.logits, in->logit_bytes,
+                                        in->streams[0], &error),
+              &error, "the logits");
     in->steps[slot] = steps;
     check(griddep_event_record(of->runtime, in->computed[slot], in->streams[0], &error), &error,
           "a step");
@@ -64,7 +70,10 @@ static void open_loop(model *of, int32_t mode, loop *in)
 {
     griddep_runtime *runtime = of->runtime;
 
-    *in = (loop){.of = of, .mode = mode};
+    *in = (loop){
+        .of = of, .mode = mode, .logit_bytes = 2 * (uint64_t)of->sequences * of->config.vocabulary};
+    check(griddep_host_allocate(runtime, in->logit_bytes, 0, &in->logits, &error), &error,
+          "pinned memory");
     for (const model *each = of; each; each = each->next)
         check(griddep_stream_create(each->runtime, NULL, &in->streams[each->index], &error), &error,
               "a stream");
@@ -86,14 +95,12 @@ static void close_loop(loop *in)
 {
     griddep_runtime *runtime = in->of->runtime;
 
-    for (const model *each = in->of; each; each = each->next)
-        griddep_stream_synchronize(each->runtime, in->streams[each->index], NULL);
-    griddep_stream_synchronize(runtime, in->reader, NULL);
     for (int i = 0; i < AHEAD; i++) {
         griddep_host_free(runtime, in->tokens[i], NULL);
         griddep_event_destroy(runtime, in->computed[i], NULL);
         griddep_event_destroy(runtime, in->arrived[i], NULL);
     }
+    griddep_host_free(runtime, in->logits, NULL);
     griddep_stream_destroy(runtime, in->reader, NULL);
     for (const model *each = in->of; each; each = each->next)
         griddep_stream_destroy(each->runtime, in->streams[each->index], NULL);
@@ -135,6 +142,9 @@ static bool take_batch(loop *in, uint32_t slot, uint32_t given, generation *run)
     check(griddep_event_synchronize(in->of->runtime, in->arrived[slot], &error), &error,
           "the tokens");
     model_check(in->of);
+    run->sound = in->taken || elements_are_numbers(in->of->type, in->logits, in->logit_bytes);
+    if (!run->sound)
+        return false;
     for (uint32_t i = 0; i < in->steps[slot]; i++, in->taken++)
         for (uint32_t k = 0; k < sequences && in->taken >= given; k++)
             if (!take_token(in, k, in->tokens[slot][k * BATCH + i], run))
@@ -188,6 +198,7 @@ void generate(model *of, const token_list *prompts, const sampling *draw, genera
             prompt_prepare(each, run->mode);
     }
     run->count = 0;
+    run->sound = true;
     double begin = now(), first = 0;
     uint32_t given = generate_start(of, prompts, draw, in.mode, in.streams, in.from), taken = 0;
     in.last = last_step(of, &in, given, run);
@@ -198,8 +209,18 @@ void generate(model *of, const token_list *prompts, const sampling *draw, genera
         if (first < begin && in.taken > given)
             first = now();
     }
-    close_loop(&in);
+    for (const model *each = of; each; each = each->next)
+        check(griddep_stream_synchronize(each->runtime, in.streams[each->index], &error), &error,
+              "a step");
+    check(griddep_stream_synchronize(of->runtime, in.reader, &error), &error, "the tokens");
     double end = now();
+    if (in.launched && run->sound) {
+        check(griddep_memory_read(of->runtime, in.logits, of->at.logits, in.logit_bytes, NULL,
+                                  &error),
+              &error, "the logits");
+        run->sound = elements_are_numbers(of->type, in.logits, in.logit_bytes);
+    }
+    close_loop(&in);
     uint32_t later = in.launched - given - (in.launched > given);
     run->first = (first < begin ? end : first) - begin;
     run->each = later ? (end - first) / later : 0;

@@ -14,6 +14,7 @@ typedef struct generation {
     /* What came of it. */
     uint32_t count;     /* tokens that were taken, of all sequences */
     double first, each; /* microseconds: to the first token, for each further step */
+    bool sound;         /* neither the first logits nor the last ones are NaN or infinite */
     const char *ended_by[MOST_SEQUENCES]; /* "stop", "count", "context", "caller" */
 } generation;
 

@@ -22,7 +22,7 @@ typedef struct options {
     char kinds[MOST_SEQUENCES];        /* 'p', 'f', 't' */
     uint32_t sequences;
     bool chat, print_tokens, json, bench, ignore_stop, tune;
-    uint32_t bits; /* of weights */
+    uint32_t bits; /* of weights; 0: the files' */
     uint32_t count, context, rows;
     uint32_t devices[MOST_DEVICES], device_count; /* 0: not said */
     bool join;
@@ -56,7 +56,8 @@ static const char usage[] =
     "      --mode MODE             serial, pdl, graph or graph-pdl (graph-pdl)\n"
     "      --weights TYPE          bf16, f16, fp8 or int4 (as the files have it; f32 becomes\n"
     "                              bf16). Made when the model is loaded: fp8, e4m3 with a scale\n"
-    "                              for each row; int4, with a scale and a zero for each 128\n"
+    "                              for each row; int4, with a scale and a zero for each 128.\n"
+    "                              Matrices of files that have 8 or 4 bits stay as they are\n"
     "      --devices N[,N]...      ordinals of the devices that share the model, 8 at most (0)\n"
     "      --join                  one of several processes that share the model, each with a "
     "device\n"
@@ -258,7 +259,6 @@ static void read_options(int count, char **arguments, options *given)
                        .rows = 512,
                        .mode = GRIDDEP_MODE_GRAPH_PDL,
                        .type = ELEMENT_OTHER,
-                       .bits = 16,
                        .temperature = NAN,
                        .top_p = NAN,
                        .repetition_penalty = NAN,
@@ -646,7 +646,6 @@ static void run_model(const options *given, const model_config *config, tokenize
     /* Of several processes all have the same text. */
     if (devices.rank && !freopen("/dev/null", "w", stdout))
         fail("/dev/null: %s", strerror(errno));
-    weights_close(files);
     signal(SIGINT, on_interrupt);
     if (given->bench) { /* once, so that nothing happens for the first time */
         generation warm = {.mode = given->mode, .most = 16, .take = drop};
@@ -657,6 +656,13 @@ static void run_model(const options *given, const model_config *config, tokenize
     if (!devices.rank)
         note_room(given, wanted.capacity, longest);
     generate(of, prompts, &wanted.draw, &run);
+    if (!run.sound) {
+        weights_check_large(files);
+        fail("the logits are NaN or infinite, and the weights are not: activations left the range "
+             "of %s",
+             wanted.type == ELEMENT_F16 ? "f16" : "bf16");
+    }
+    weights_close(files);
     double bytes = count_bytes(of, prompts, &run);
     if (given->json)
         print_json(of, &out, prompts, &run, bytes);

@@ -18,8 +18,9 @@ static griddep_error error = {.size = sizeof error};
 typedef struct layout {
     uint64_t next; /* address; the first layout begins at a number that is no address */
     uint64_t weight_bytes, cache_bytes;
-    uint32_t bits; /* of matrices that have more in the files */
-    bool narrow;   /* one of fewer than 16 was placed */
+    uint32_t bits;  /* of matrices that have more in the files */
+    uint32_t asked; /* the same; 0: nobody asked */
+    bool narrow;    /* one of fewer than 16 was placed */
     uint64_t sequences, capacity, rows;
     uint64_t head_rows;
     bool first;         /* device, which alone adds biases and what is there already to a sum */
@@ -92,13 +93,17 @@ static bool has_part(const weight_files *files, uint32_t index, const char *part
     return there;
 }
 
-/* The fewest bits that the files have of a part of a matrix, all of it has. */
+/* The fewest bits that the files have of a part of a matrix, all of it has. They are not changed
+ * for others. */
 static void narrow(matrix *form, const model_config *config, const weight_files *files,
-                   const char *name)
+                   const char *name, uint32_t asked)
 {
     const uint32_t tile = tiles_of(files, config, name);
     const uint32_t bits = tile == TILE_INT4 ? 4 : weights_have_e4m3(files, name) ? 8 : 16;
 
+    if (asked && bits < 16 && bits != asked)
+        fail("tensor %s has %u bits in the files, which --weights does not change: leave that out",
+             name, bits);
     if (bits < form->bits || (bits == form->bits && tile))
         *form = (matrix){.bits = bits, .tile = tile};
 }
@@ -110,7 +115,7 @@ static matrix form_of(const model_config *config, const layout *in, const weight
 
     for (; *parts; parts++) {
         char *name = layer_name(index, *parts);
-        narrow(&form, config, files, name);
+        narrow(&form, config, files, name, in->asked);
         free(name);
     }
     return form;
@@ -136,7 +141,7 @@ static layer place_layer(const model_config *config, const weight_files *files, 
         at.k_norm = place_weight(in, 1, config->head_dim);
     }
     at.output = place_matrix(in, FORM("self_attn.o_proj.weight"), hidden, all_heads);
-    if (in->first && has_part(files, index, "self_attn.o_proj.bias"))
+    if (has_part(files, index, "self_attn.o_proj.bias") && in->first)
         at.output_bias = place_weight(in, 1, hidden);
     at.norm_2 = place_weight(in, 1, hidden);
     matrix gated = FORM("mlp.gate_proj.weight", "mlp.up_proj.weight");
@@ -205,7 +210,7 @@ static places place_all(const model_config *config, const weight_files *files, l
     at.norm = place_weight(in, 1, hidden);
     if (!head_is_embedding(config, in->bits)) {
         at.head.bits = in->bits < 16 ? 8 : 16;
-        narrow(&at.head, config, files, "lm_head.weight");
+        narrow(&at.head, config, files, "lm_head.weight", in->asked == 4 ? 0 : in->asked);
         at.head = place_matrix(in, at.head, in->head_rows, hidden);
     }
     for (uint32_t i = 0; i < config->layers; i++)
@@ -269,9 +274,6 @@ static void upload(model *of, const weight_files *files, const char *name, uint6
     void *share = find_share(of, files, name, rows, columns, by, &from), *converted = NULL;
     uint64_t bytes = 2 * (rows ? rows : 1) * columns;
 
-    if (from.type == ELEMENT_E4M3)
-        fail("%s: tensor %s has 8 bits, which only matrices of layers and head may have", from.file,
-             name);
     if (from.type != of->type) {
         converted = allocate(bytes, 1);
         tensor_convert(&from, of->type, converted);
@@ -365,9 +367,11 @@ static void upload_matrix(model *of, const weight_files *files, const char *name
         return;
     }
     if (eight && to->bits == 4)
-        fail("tensor %s has 8 bits, where its matrix has 4 or is to have them", name);
+        fail("tensor %s has 8 bits, where others of its matrix have 4", name);
     if (!tile && to->tile == TILE_BLOCKS)
         fail("tensor %s has no scales of blocks, which others of its matrix have", name);
+    if (tile == TILE_BLOCKS)
+        weights_scale(files, name);
     if (tile) {
         upload_tiles(of, files, name, rows, columns, by, to, first);
         return;
@@ -436,9 +440,20 @@ static void upload_layer(model *of, const weight_files *files, uint32_t index, c
     for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
         upload_matrix_part(of, files, index, matrices[i].part, matrices[i].rows,
                            matrices[i].columns, matrices[i].by, matrices[i].to, matrices[i].first);
-    if (has_part(files, index, "mlp.gate_proj.bias") ||
-        has_part(files, index, "mlp.up_proj.bias") || has_part(files, index, "mlp.down_proj.bias"))
-        fail("the feed-forward layers have a bias, which this program does not add");
+}
+
+/* Files may have the head although it is the embedding. */
+static void check_tied(const weight_files *files, const model_config *config)
+{
+    if (!config->tied || !weights_have(files, "lm_head.weight"))
+        return;
+    tensor head = weights_find(files, "lm_head.weight", config->vocabulary, config->hidden);
+    tensor embedding =
+        weights_find(files, "model.embed_tokens.weight", config->vocabulary, config->hidden);
+    if (head.bytes != embedding.bytes || memcmp(head.data, embedding.data, head.bytes))
+        fail("%s: lm_head.weight is not model.embed_tokens.weight, though config.json says "
+             "tie_word_embeddings",
+             head.file);
 }
 
 static void upload_all(model *of, const weight_files *files, bool tied)
@@ -498,10 +513,11 @@ static uint32_t share_of(uint32_t count, uint32_t devices, const char *what)
 static void load_device(model *of, const weight_files *files, const model_options *options)
 {
     const model_config *config = &of->config;
-    const bool tied = head_is_embedding(config, options->bits);
+    const bool tied = head_is_embedding(config, options->bits ? options->bits : 16);
     layer *layers = allocate(config->layers, sizeof *layers);
     layout in = {.next = ALIGNMENT,
-                 .bits = options->bits,
+                 .bits = options->bits ? options->bits : 16,
+                 .asked = options->bits,
                  .sequences = options->sequences,
                  .capacity = options->capacity,
                  .rows = options->rows,
@@ -566,6 +582,8 @@ model *model_load(const model_config *config, const weight_files *files,
         load_device(of, files, options);
         first = of;
     }
+    check_tied(files, config);
+    weights_check_used(files);
     return first;
 }
 

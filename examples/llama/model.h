@@ -84,8 +84,9 @@ typedef struct model {
 
 typedef struct model_options {
     element type; /* ELEMENT_BF16 or ELEMENT_F16 */
-    /* 16; 8: matrices are rounded to e4m3 with a scale for each row; 4: those of layers to 4 bits
-     * with a scale and a zero for each 128 of a row, and the head to 8. All else is bf16 then. */
+    /* 0: as the files have them; 16; 8: matrices are rounded to e4m3 with a scale for each row; 4:
+     * those of layers to 4 bits with a scale and a zero for each 128 of a row, and the head to 8.
+     * All else is bf16 then. Matrices that have 8 or 4 in the files have the same here. */
     uint32_t bits;
     uint32_t capacity, sequences;
     uint32_t rows; /* of a prompt that are computed at once; 0: it goes through steps */

@@ -268,6 +268,15 @@ static char *read_pattern(const json_t *entry, bool *literal)
 
 static void read_step(tokenizer *of, const json_t *entry);
 
+static json_t *need_list(const json_t *of, const char *key)
+{
+    json_t *list = json_object_get(of, key);
+
+    if (!json_is_array(list))
+        fail("%s: there is no list \"%s\"", file_name, key);
+    return list;
+}
+
 static void read_list(tokenizer *of, const json_t *list)
 {
     const json_t *entry;
@@ -315,8 +324,8 @@ static void read_step(tokenizer *of, const json_t *entry)
         return;
     const char *type = json_text_or(file_name, entry, "type", "");
     if (!strcmp(type, "Sequence")) {
-        read_list(of, json_object_get(entry, "normalizers"));
-        read_list(of, json_object_get(entry, "pretokenizers"));
+        const char *key = json_object_get(entry, "normalizers") ? "normalizers" : "pretokenizers";
+        read_list(of, need_list(entry, key));
     } else if (!strcmp(type, "NFC")) {
         add_step(of, STEP_NFC);
     } else if (!strcmp(type, "Prepend")) {
@@ -346,28 +355,34 @@ static void read_step(tokenizer *of, const json_t *entry)
 }
 
 /* What stands in front of a text: special tokens of the template for one. */
-static void read_begin(tokenizer *of, const json_t *entry)
+static void read_begin(tokenizer *of, json_t *entry)
 {
-    const json_t *part;
+    const char *type = json_text_or(file_name, entry, "type", ""), *name;
+    json_t *list = NULL, *part;
+    json_int_t token = -1;
     size_t i;
 
-    if (!json_is_object(entry))
+    if (!entry || json_is_null(entry) || !strcmp(type, "ByteLevel"))
         return;
-    json_array_foreach(json_object_get(entry, "processors"), i, part)
-    {
-        read_begin(of, part);
+    if (!strcmp(type, "Sequence")) {
+        list = need_list(entry, "processors");
+        json_array_foreach(list, i, part)
+        {
+            read_begin(of, part);
+        }
+        return;
     }
-    json_array_foreach(json_object_get(entry, "single"), i, part)
+    if (strcmp(type, "TemplateProcessing"))
+        fail("%s: post-processor \"%s\" is none that this program knows", file_name, type);
+    list = need_list(entry, "single");
+    json_array_foreach(list, i, part)
     {
-        const char *name =
-            json_string_value(json_object_get(json_object_get(part, "SpecialToken"), "id"));
-        if (!name)
+        if (json_object_get(part, "Sequence"))
             break; /* the text itself */
-        const json_t *ids =
-            json_object_get(json_object_get(json_object_get(entry, "special_tokens"), name), "ids");
-        uint64_t token = (uint64_t)json_integer_value(json_array_get(ids, 0));
-        if (!json_is_integer(json_array_get(ids, 0)) || token >= of->count)
-            fail("%s: the token %s in front of texts has no number", file_name, name);
+        if (json_unpack(part, "{s{ss}}", "SpecialToken", "id", &name) ||
+            json_unpack(entry, "{s{s{s[I]}}}", "special_tokens", name, "ids", &token) ||
+            token < 0 || token >= of->count)
+            fail("%s: a token in front of texts has no number", file_name);
         token_append(&of->begin, (uint32_t)token);
     }
 }

@@ -8,67 +8,155 @@
 
 #include "weights.h"
 
+/* In words of 64 bits: adding `one` carries into the bit above `special` where all of it is set, as
+ * it is in what is no number: an exponent, and of e4m3 the rest too. */
+static const struct {
+    const char *name;
+    uint32_t bytes;
+    uint64_t special, one;
+} types[] = {
+    [ELEMENT_BF16] = {"BF16", 2, 0x7f807f807f807f80, 0x0080008000800080},
+    [ELEMENT_F16] = {"F16", 2, 0x7c007c007c007c00, 0x0400040004000400},
+    [ELEMENT_F32] = {"F32", 4, 0x7f8000007f800000, 0x0080000000800000},
+    [ELEMENT_E4M3] = {"F8_E4M3", 1, 0x7f7f7f7f7f7f7f7f, 0x0101010101010101},
+    [ELEMENT_I32] = {"I32", 4, 0, 0},
+};
+
+typedef struct weight_file {
+    mapped_file file;
+    json_t *header;
+    const unsigned char *data;
+    uint64_t length; /* of the data */
+} weight_file;
+
+typedef struct entry {
+    tensor of;
+    bool sound, used; /* it was looked through; somebody asked for it */
+} entry;
+
 struct weight_files {
-    mapped_file *files;
-    json_t **headers;
-    const unsigned char **starts; /* of each file's data */
-    uint64_t *lengths;            /* of each file's data */
+    weight_file *files;
     size_t count;
-    json_t *where; /* index of the file by a tensor's name */
+    entry *entries;
+    size_t entry_count;
+    json_t *where; /* index of the entry by a tensor's name */
 };
 
 /* The longest header that anybody writes is far below. */
 static const uint64_t longest_header = 100u << 20;
 
-static void read_header(weight_files *files, size_t index)
+static uint64_t whole(const tensor *of, const json_t *value)
 {
-    const mapped_file *file = &files->files[index];
-    json_error_t error;
-    uint64_t length = 0;
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        fail("%s: tensor %s has a size or an offset that is no whole number", of->file, of->name);
+    return (uint64_t)json_integer_value(value);
+}
 
-    if (file->bytes < 8)
-        fail("%s is no safetensors file: it has %zu bytes", file->path, file->bytes);
-    for (int i = 7; i >= 0; i--)
-        length = length << 8 | file->data[i];
-    if (length > longest_header || length > file->bytes - 8)
-        fail("%s: its header would have %" PRIu64
-             " bytes, the file has %zu: it is truncated, or no "
-             "safetensors file",
-             file->path, length, file->bytes);
-    json_t *header =
-        json_loadb((const char *)file->data + 8, (size_t)length, JSON_REJECT_DUPLICATES, &error);
-    if (!json_is_object(header))
-        fail("%s: its header is no JSON object: %s", file->path, header ? "" : error.text);
-    files->headers[index] = header;
-    files->starts[index] = file->data + 8 + length;
-    files->lengths[index] = file->bytes - 8 - length;
+/* The tensor as its header describes it, within its file. Types that are not read count as bytes:
+ * nobody may ask for them. */
+static tensor read_entry(const weight_file *file, const char *name, const json_t *from)
+{
+    const json_t *shape = json_object_get(from, "shape");
+    const json_t *offsets = json_object_get(from, "data_offsets");
+    tensor of = {.name = name,
+                 .file = file->file.path,
+                 .type = ELEMENT_OTHER,
+                 .type_name = json_string_value(json_object_get(from, "dtype"))};
+
+    if (!of.type_name)
+        fail("%s: tensor %s has no dtype", of.file, name);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (!strcmp(of.type_name, types[i].name))
+            of.type = (element)i;
+    if (!json_is_array(shape) || !json_is_array(offsets) || json_array_size(offsets) != 2)
+        fail("%s: tensor %s has no shape or no pair of data_offsets", of.file, name);
+    const uint64_t begin = whole(&of, json_array_get(offsets, 0));
+    const uint64_t end = whole(&of, json_array_get(offsets, 1));
+    if (begin > end || end > file->length)
+        fail("%s: tensor %s would lie at bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64
+             ": the file is truncated, or its header wrong",
+             of.file, name, begin, end, file->length);
+    of.data = file->data + begin;
+    of.bytes = end - begin;
+    of.rank = (uint32_t)json_array_size(shape);
+    uint64_t bytes = of.type == ELEMENT_OTHER ? 0 : types[of.type].bytes;
+    for (uint32_t i = 0; i < of.rank; i++) {
+        uint64_t size = whole(&of, json_array_get(shape, i));
+        if (i < 4)
+            of.shape[i] = size;
+        if (size && bytes > UINT64_MAX / size)
+            fail("%s: tensor %s is larger than any file", of.file, name);
+        bytes *= size;
+    }
+    if (bytes != of.bytes && of.type != ELEMENT_OTHER)
+        fail("%s: tensor %s has %" PRIu64 " bytes, its shape needs %" PRIu64, of.file, name,
+             of.bytes, bytes);
+    return of;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const tensor *one = &((const entry *)a)->of, *other = &((const entry *)b)->of;
+
+    return one->data != other->data ? (one->data > other->data) - (one->data < other->data)
+                                    : (one->bytes > other->bytes) - (one->bytes < other->bytes);
+}
+
+/* The file's tensors. Each has bytes of its own. */
+static void read_entries(weight_files *files, const weight_file *file)
+{
+    const size_t first = files->entry_count;
     const char *name;
     json_t *value;
-    json_object_foreach(header, name, value)
+
+    files->entries = reallocate(files->entries, first + json_object_size(file->header) + 1,
+                                sizeof *files->entries);
+    json_object_foreach(file->header, name, value)
     {
-        if (!strcmp(name, "__metadata__"))
-            continue;
-        const json_t *before = json_object_get(files->where, name);
+        if (strcmp(name, "__metadata__"))
+            files->entries[files->entry_count++] = (entry){.of = read_entry(file, name, value)};
+    }
+    entry *own = files->entries + first;
+    const size_t count = files->entry_count - first;
+    qsort(own, count, sizeof *own, by_place);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *before = json_object_get(files->where, own[i].of.name);
+        if (i && own[i - 1].of.data + own[i - 1].of.bytes > own[i].of.data)
+            fail("%s: tensors %s and %s overlap", file->file.path, own[i - 1].of.name,
+                 own[i].of.name);
         if (before)
-            fail("tensor %s is in %s and in %s", name,
-                 files->files[json_integer_value(before)].path, file->path);
-        if (json_object_set_new(files->where, name, json_integer((json_int_t)index)))
+            fail("tensor %s is in %s and in %s", own[i].of.name,
+                 files->entries[json_integer_value(before)].of.file, file->file.path);
+        if (json_object_set_new(files->where, own[i].of.name,
+                                json_integer((json_int_t)(first + i))))
             fail("no memory is left on the host");
     }
 }
 
 static void add_file(weight_files *files, const char *folder, const char *name)
 {
-    size_t count = files->count + 1;
+    json_error_t error;
+    uint64_t length = 0;
 
-    files->files = reallocate(files->files, count, sizeof *files->files);
-    files->headers = reallocate(files->headers, count, sizeof(json_t *));
-    files->starts = reallocate(files->starts, count, sizeof *files->starts);
-    files->lengths = reallocate(files->lengths, count, sizeof *files->lengths);
-    files->headers[files->count] = NULL;
-    file_map(folder, name, &files->files[files->count]);
-    files->count = count;
-    read_header(files, count - 1);
+    files->files = reallocate(files->files, files->count + 1, sizeof *files->files);
+    weight_file *added = &files->files[files->count++];
+    mapped_file *file = &added->file;
+    file_map(folder, name, file);
+    if (file->bytes < 8)
+        fail("%s is no safetensors file: it has %zu bytes", file->path, file->bytes);
+    for (int i = 7; i >= 0; i--)
+        length = length << 8 | file->data[i];
+    if (length > longest_header || length > file->bytes - 8)
+        fail("%s: its header would have %" PRIu64
+             " bytes, the file has %zu: it is truncated, or no safetensors file",
+             file->path, length, file->bytes);
+    added->header =
+        json_loadb((const char *)file->data + 8, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_object(added->header))
+        fail("%s: its header is no JSON object: %s", file->path, added->header ? "" : error.text);
+    added->data = file->data + 8 + length;
+    added->length = file->bytes - 8 - length;
+    read_entries(files, added);
 }
 
 /* The files of an index, each once. */
@@ -113,17 +201,13 @@ weight_files *weights_open(const char *folder)
 
 void weights_close(weight_files *files)
 {
-    if (!files)
-        return;
     for (size_t i = 0; i < files->count; i++) {
-        json_decref(files->headers[i]);
-        file_unmap(&files->files[i]);
+        json_decref(files->files[i].header);
+        file_unmap(&files->files[i].file);
     }
     json_decref(files->where);
     free(files->files);
-    free(files->headers);
-    free(files->starts);
-    free(files->lengths);
+    free(files->entries);
     free(files);
 }
 
@@ -132,99 +216,93 @@ uint64_t weights_digest(const weight_files *files, uint64_t digest)
     enum { PLACES = 16384, BYTES = 4096 }; /* small files are read whole */
 
     for (size_t i = 0; i < files->count; i++) {
-        const mapped_file *file = &files->files[i];
-        const uint64_t header = file->bytes - files->lengths[i], length = files->lengths[i];
+        const weight_file *at = &files->files[i];
+        const uint64_t length = at->length;
         const uint64_t step = length / PLACES < BYTES ? BYTES : length / PLACES;
         digest = digest_add(digest, &length, sizeof length);
-        digest = digest_add(digest, file->data, header);
-        for (uint64_t at = 0; at < length; at += step)
-            digest = digest_add(digest, files->starts[i] + at,
-                                length - at < BYTES ? length - at : BYTES);
+        digest = digest_add(digest, at->file.data, at->file.bytes - length);
+        for (uint64_t k = 0; k < length; k += step)
+            digest = digest_add(digest, at->data + k, length - k < BYTES ? length - k : BYTES);
     }
     return digest;
 }
 
+static entry *find_entry(const weight_files *files, const char *name)
+{
+    const json_t *index = json_object_get(files->where, name);
+
+    return index ? &files->entries[json_integer_value(index)] : NULL;
+}
+
 bool weights_have(const weight_files *files, const char *name)
 {
-    return json_object_get(files->where, name) != NULL;
-}
+    entry *found = find_entry(files, name);
 
-static uint64_t whole(const tensor *of, const char *name, const json_t *value)
-{
-    if (!json_is_integer(value) || json_integer_value(value) < 0)
-        fail("%s: tensor %s has a size or an offset that is no whole number", of->file, name);
-    return (uint64_t)json_integer_value(value);
-}
-
-static void read_type(tensor *of, const char *name, const json_t *entry)
-{
-    static const char *const names[] = {"BF16", "F16", "F32", "F8_E4M3", "I32"};
-
-    of->type_name = json_string_value(json_object_get(entry, "dtype"));
-    if (!of->type_name)
-        fail("%s: tensor %s has no dtype", of->file, name);
-    of->type = ELEMENT_OTHER;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(of->type_name, names[i]))
-            of->type = (element)i;
-    if (of->type == ELEMENT_OTHER)
-        fail("%s: tensor %s is of type %s; BF16, F16, F32, F8_E4M3 and I32 are read", of->file,
-             name, of->type_name);
-}
-
-static uint64_t element_bytes(element type)
-{
-    return type == ELEMENT_F32 || type == ELEMENT_I32 ? 4 : type == ELEMENT_E4M3 ? 1 : 2;
-}
-
-/* The tensor as its header describes it, within its file. */
-static tensor read_tensor(const weight_files *files, const char *name)
-{
-    const json_t *place = json_object_get(files->where, name);
-
-    if (!place)
-        fail("the files of weights have no tensor %s", name);
-    size_t index = (size_t)json_integer_value(place);
-    const json_t *entry = json_object_get(files->headers[index], name);
-    tensor of = {.file = files->files[index].path};
-    const json_t *shape = json_object_get(entry, "shape");
-    const json_t *offsets = json_object_get(entry, "data_offsets");
-
-    read_type(&of, name, entry);
-    if (!json_is_array(shape) || !json_is_array(offsets) || json_array_size(offsets) != 2)
-        fail("%s: tensor %s has no shape or no pair of data_offsets", of.file, name);
-    uint64_t from = whole(&of, name, json_array_get(offsets, 0));
-    uint64_t to = whole(&of, name, json_array_get(offsets, 1));
-    if (from > to || to > files->lengths[index])
-        fail("%s: tensor %s would lie at bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64
-             ": the file is truncated, or its header wrong",
-             of.file, name, from, to, files->lengths[index]);
-    of.data = files->starts[index] + from;
-    of.bytes = to - from;
-    of.rank = (uint32_t)json_array_size(shape);
-    uint64_t bytes = element_bytes(of.type);
-    for (uint32_t i = 0; i < of.rank; i++) {
-        uint64_t size = whole(&of, name, json_array_get(shape, i));
-        if (i < 4)
-            of.shape[i] = size;
-        if (size && bytes > UINT64_MAX / size)
-            fail("%s: tensor %s is larger than any file", of.file, name);
-        bytes *= size;
-    }
-    if (bytes != of.bytes)
-        fail("%s: tensor %s has %" PRIu64 " bytes, its shape needs %" PRIu64, of.file, name,
-             of.bytes, bytes);
-    return of;
+    if (found)
+        found->used = true;
+    return found != NULL;
 }
 
 bool weights_have_e4m3(const weight_files *files, const char *name)
 {
-    return weights_have(files, name) && read_tensor(files, name).type == ELEMENT_E4M3;
+    const entry *found = find_entry(files, name);
+
+    return found && found->of.type == ELEMENT_E4M3;
+}
+
+bool elements_are_numbers(element type, const void *data, uint64_t bytes)
+{
+    const uint64_t special = types[type].special, one = types[type].one;
+    const unsigned char *from = data;
+    uint64_t carried = 0, word = 0;
+
+    for (uint64_t i = 0; i < bytes / sizeof word; i++) {
+        memcpy(&word, from + i * sizeof word, sizeof word);
+        carried |= (word & special) + one;
+    }
+    word = 0;
+    if (bytes % sizeof word)
+        memcpy(&word, from + bytes - bytes % sizeof word, bytes % sizeof word);
+    carried |= (word & special) + one;
+    return !(carried & (special + one));
+}
+
+/* Matrices of 16 bits and more are large, and reading them twice takes long. */
+static bool is_large(const tensor *of)
+{
+    const size_t length = strlen(of->name);
+
+    return of->rank == 2 && of->type != ELEMENT_E4M3 && length > 6 &&
+           !strcmp(of->name + length - 6, "weight");
+}
+
+static void check_numbers(entry *of)
+{
+    const tensor *own = &of->of;
+
+    if (!of->sound && !elements_are_numbers(own->type, own->data, own->bytes))
+        fail("%s: tensor %s has an element that is NaN or infinite", own->file, own->name);
+    of->sound = true;
+}
+
+static tensor find_tensor(const weight_files *files, const char *name)
+{
+    entry *found = find_entry(files, name);
+
+    if (!found)
+        fail("the files of weights have no tensor %s", name);
+    if (found->of.type == ELEMENT_OTHER)
+        fail("%s: tensor %s is of type %s; BF16, F16, F32, F8_E4M3 and I32 are read",
+             found->of.file, name, found->of.type_name);
+    found->used = true;
+    if (!is_large(&found->of))
+        check_numbers(found);
+    return found->of;
 }
 
 tensor weights_find(const weight_files *files, const char *name, uint64_t rows, uint64_t columns)
 {
-    tensor of = read_tensor(files, name);
+    tensor of = find_tensor(files, name);
     bool fits = rows ? of.rank == 2 && of.shape[0] == rows && of.shape[1] == columns
                      : of.rank == 1 && of.shape[0] == columns;
 
@@ -235,6 +313,41 @@ tensor weights_find(const weight_files *files, const char *name, uint64_t rows, 
         fail("%s: tensor %s is no vector of %" PRIu64 " elements, as config.json says", of.file,
              name, columns);
     return of;
+}
+
+void weights_check_large(const weight_files *files)
+{
+    for (size_t i = 0; i < files->entry_count; i++)
+        if (files->entries[i].used)
+            check_numbers(&files->entries[i]);
+}
+
+/* Whether a tensor that nobody asked for changes nothing. Scales of activations and of the cache
+ * serve 8 bits, which neither has here. Writers of 4 bits add biases of zeros. */
+static bool may_stay(const tensor *of)
+{
+    static const char *const endings[] = {"rotary_emb.inv_freq", "input_scale", "q_scale",
+                                          "k_scale", "v_scale"};
+    const size_t length = strlen(of->name);
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (length >= strlen(endings[i]) &&
+            !strcmp(of->name + length - strlen(endings[i]), endings[i]))
+            return true;
+    for (uint64_t i = 0; i < of->bytes; i++)
+        if (of->data[i])
+            return false;
+    return length > 5 && !strcmp(of->name + length - 5, ".bias");
+}
+
+void weights_check_used(const weight_files *files)
+{
+    for (size_t i = 0; i < files->entry_count; i++) {
+        const tensor *of = &files->entries[i].of;
+        if (!files->entries[i].used && !may_stay(of))
+            fail("%s: tensor %s is no part of a model as config.json describes it", of->file,
+                 of->name);
+    }
 }
 
 /* ---- conversion ---- */
@@ -288,31 +401,49 @@ float tensor_number(const tensor *from, uint64_t index)
         memcpy(&value, from->data + 4 * index, sizeof value);
         return value;
     }
+    if (from->type == ELEMENT_E4M3)
+        fail("%s: tensor %s has 8 bits, which only matrices of layers and head may have",
+             from->file, from->name);
+    if (from->type != ELEMENT_BF16 && from->type != ELEMENT_F16)
+        fail("%s: tensor %s is of type %s, where floating point is needed", from->file, from->name,
+             from->type_name);
     memcpy(&half, from->data + 2 * index, sizeof half);
     return widen(from->type, half);
 }
 
+tensor weights_scale(const weight_files *files, const char *name)
+{
+    char *names[] = {format_text("%s_scale_inv", name), format_text("%s_scale", name)};
+    const bool inverse = weights_have(files, names[0]);
+
+    if (!inverse && !weights_have(files, names[1]))
+        fail("tensor %s has 8 bits, and there is neither %s nor %s", name, names[1], names[0]);
+    tensor of = find_tensor(files, names[!inverse]);
+    for (uint64_t i = 0; i < of.bytes / types[of.type].bytes; i++)
+        if (tensor_number(&of, i) < 0)
+            fail("%s: tensor %s has a scale below 0", of.file, of.name);
+    free(names[0]);
+    free(names[1]);
+    return of;
+}
+
 void weights_scales(const weight_files *files, const char *name, uint64_t rows, float *scales)
 {
-    char *scale_name = format_text("%s_scale", name);
+    const tensor from = weights_scale(files, name);
+    const uint64_t count = from.bytes / types[from.type].bytes;
 
-    if (!weights_have(files, scale_name))
-        fail("tensor %s has 8 bits, and there is no %s, nor blocks in config.json", name,
-             scale_name);
-    tensor from = read_tensor(files, scale_name);
-    uint64_t count = from.bytes / element_bytes(from.type);
-    if (from.type == ELEMENT_E4M3 || (count != 1 && count != rows))
-        fail("%s: tensor %s is neither one number nor one for each of %" PRIu64 " rows", from.file,
-             scale_name, rows);
+    if (count != 1 && count != rows)
+        fail("%s: tensor %s is neither one number nor one for each of %" PRIu64
+             " rows, and config.json tells of no blocks",
+             from.file, from.name, rows);
     for (uint64_t i = 0; i < rows; i++)
         scales[i] = tensor_number(&from, count == 1 ? 0 : i);
-    free(scale_name);
 }
 
 void *tensor_share(tensor *of, uint64_t rows, uint64_t columns, cut_by by, uint32_t rank,
                    uint32_t count)
 {
-    const uint64_t row = columns * element_bytes(of->type), part = row / count;
+    const uint64_t row = columns * types[of->type].bytes, part = row / count;
 
     if (by == CUT_NOTHING || count == 1)
         return NULL;
@@ -336,11 +467,14 @@ void tensor_convert(const tensor *from, element to, void *target)
         memcpy(target, from->data, from->bytes);
         return;
     }
-    uint64_t count = from->bytes / element_bytes(from->type);
+    uint64_t count = from->bytes / types[from->type].bytes;
     for (uint64_t i = 0; i < count; i++) {
         float value = tensor_number(from, i);
         uint32_t bits;
         memcpy(&bits, &value, sizeof bits);
         out[i] = to == ELEMENT_BF16 ? round_bf16(bits) : round_f16(value);
     }
+    if (!elements_are_numbers(to, out, 2 * count))
+        fail("%s: tensor %s has an element that %s cannot hold", from->file, from->name,
+             types[to].name);
 }

@@ -483,15 +483,34 @@ broken "llama3 without a factor" '"llama3" needs a factor' config.json \
     'del d["rope_scaling"]["factor"]'
 broken "a scaling that is no object" 'the rotary scaling is no object' config.json \
     'd["rope_scaling"] = "yarn"'
-broken "a factor without a type" 'no type that uses it' config.json 'd["rope_scaling"] = {"factor": 4}'
-broken "heads that turn in part" 'partial_rotary_factor is not 1' config.json \
+broken "a factor without a type" '"factor" is not 1' config.json 'd["rope_scaling"] = {"factor": 4}'
+broken "heads that turn in part" '"partial_rotary_factor" is not 1' config.json \
     'd["partial_rotary_factor"] = 0.5'
-broken "heads that turn in part, in the scaling" 'partial_rotary_factor is not 1' config.json \
+broken "heads that turn in part, in the scaling" '"partial_rotary_factor" is not 1' config.json \
     'd["rope_parameters"] = {"rope_type": "default", "partial_rotary_factor": 0.5}'
 broken "a member of the scaling that is not known" '"attention_factor", which' config.json \
     'd["rope_scaling"]["attention_factor"] = 2'
 broken "a number that is text" '"num_hidden_layers" is no whole number' config.json \
     'd["num_hidden_layers"] = "2"'
+broken "an epsilon that is no number of f32" '"rms_norm_eps" is no number from' config.json \
+    'd["rms_norm_eps"] = 1e60'
+broken "a base of angles below 1" '"rope_theta" is no number from' config.json 'd["rope_theta"] = 0.5'
+broken "fewer layers than tensors" 'is no part of a model as config.json' config.json \
+    'd["num_hidden_layers"] = 1'
+broken "a head that differs, though tied" 'lm_head.weight is not model.embed_tokens.weight' config.json \
+    'd["tie_word_embeddings"] = True'
+for quantized in '"fp8"' '{"quant_method": "bitsandbytes"}' '{"quant_method": "fp8", "fmt": "e5m2"}' \
+    '{"quant_method": "gptq", "checkpoint_format": "marlin"}' '{"quant_method": 3}' \
+    '{"quant_method": "awq", "zero_point": False}' \
+    '{"quant_method": "compressed-tensors", "transform_config": {"config_groups": {}}}'; do
+    broken "quantization_config $quantized" 'config.json: ' config.json \
+        "d['quantization_config'] = $quantized"
+done
+for sampled in '"temperature": -1' '"top_p": 5' '"repetition_penalty": 0'; do
+    echo "{\"do_sample\": true, $sampled}" >"$work/broken/generation_config.json"
+    check "generation_config.json, $sampled" refuses "${sampled%:*} is no number from" broken -p a
+done
+rm "$work/broken/generation_config.json"
 broken "more layers than tensors" 'no tensor model.layers.2.input_layernorm.weight' config.json \
     'd["num_hidden_layers"] = 3'
 broken "another activation" 'hidden_act "gelu"' config.json 'd["hidden_act"] = "gelu"'
@@ -501,6 +520,10 @@ broken "a merge of nothing" 'merge 0' tokenizer.json 'd["model"]["merges"][0] = 
 broken "an unknown step" 'step "Nmt"' tokenizer.json 'd["normalizer"] = {"type": "Nmt"}'
 broken "a pattern that is none" 'the pattern that splits texts' tokenizer.json \
     'd["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": "(a"}'
+broken "a post-processor that is not known" 'post-processor "BertProcessing" is none' tokenizer.json \
+    'd["post_processor"] = {"type": "BertProcessing"}'
+broken "a normalizer without its list" 'no list "pretokenizers"' tokenizer.json \
+    'd["normalizer"] = {"type": "Sequence", "pretokenizers": 3}'
 broken "another model" 'the model is "Unigram"' tokenizer.json 'd["model"]["type"] = "Unigram"'
 
 : >"$work/broken/config.json"
@@ -522,6 +545,83 @@ weights "a file that is cut" "the file is truncated" 'del b[-100:]'
 weights "a header that is no JSON" "its header is no JSON object" 'b[8] = 0'
 weights "offsets beyond the file" "the file is truncated, or its header wrong" \
     'b[:] = b.replace(b"[0, 98304]", b"[9,999304]")'
+# changed FOLDER PYTHON: header `h` and data `d` of its weights are changed, in $work/other. put(TENSOR,
+# NUMBER, FORM): its first number; retype(TENSOR, TYPE, DATA): all of them; add the same of a new one.
+changed() {
+    rm -rf "$work/other"
+    cp -r "$work/$1" "$work/other"
+    "$python" -c "import json, struct, sys
+b = open(sys.argv[1], 'rb').read()
+length = int.from_bytes(b[:8], 'little')
+h, d = json.loads(b[8:8 + length]), bytearray(b[8 + length:])
+def put(name, number, form):
+    at = h[name]['data_offsets'][0]
+    d[at:at + struct.calcsize(form)] = struct.pack(form, number)
+def retype(name, dtype, data):
+    h[name].update(dtype=dtype, data_offsets=[len(d), len(d) + len(data)])
+    d.extend(data)
+def add(name, shape, data):
+    h[name] = {'shape': shape}
+    retype(name, 'BF16', data)
+q = 'model.layers.0.self_attn.q_proj.'
+$2
+t = json.dumps(h).encode()
+open(sys.argv[1], 'wb').write(len(t).to_bytes(8, 'little') + t + d)" "$work/other/model.safetensors"
+}
+# tensors NAME WORDS FOLDER PYTHON [OPTION]...: what was changed so is refused.
+tensors() {
+    changed "$3" "$4"
+    name=$1 words=$2
+    shift 4
+    check "$name" refuses "$words" other -p a -n 1 "$@"
+}
+for name in model.norm lm_head model.embed_tokens model.layers.0.self_attn.q_proj; do
+    tensors "$name of integers" "$name.weight is of type I32, where floating" llama3 \
+        "retype('$name.weight', 'I32', bytes(2 * (lambda a, b: b - a)(*h['$name.weight']['data_offsets'])))"
+done
+tensors "scales of integers" "q_proj.weight_scale is of type I32, where floating" e4m3_row \
+    "h[q + 'weight_scale']['dtype'] = 'I32'"
+for value in nan inf; do
+    tensors "a norm of $value" "model.norm.weight has an element that is NaN or infinite" llama3 \
+        "put('model.norm.weight', struct.unpack('<I', struct.pack('<f', float('$value')))[0] >> 16, '<H')"
+    tensors "a matrix with $value" "q_proj.weight has an element that is NaN or infinite" llama3 \
+        "put(q + 'weight', struct.unpack('<I', struct.pack('<f', float('$value')))[0] >> 16, '<H')"
+    tensors "a scale of $value" "q_proj.weight_scale has an element that is NaN" e4m3_row \
+        "put(q + 'weight_scale', float('$value'), '<f')"
+    tensors "a scale of a block of $value" "q_proj.weight_scale_inv has an element that is NaN" blocks \
+        "put(q + 'weight_scale_inv', float('$value'), '<f')"
+    tensors "a scale of 4 bits of $value" "q_proj.scales has an element that is NaN" awq \
+        "put(q + 'scales', float('$value'), '<e')"
+done
+tensors "a scale below 0" "q_proj.weight_scale has a scale below 0" e4m3_row \
+    "put(q + 'weight_scale', -1, '<f')"
+tensors "rows of 8 bits that are NaN" "q_proj.weight has an element that is NaN" e4m3_row \
+    "put(q + 'weight', 255, 'B')"
+tensors "an embedding that f16 cannot hold" "model.embed_tokens.weight has an element that F16 cannot" \
+    llama3 "put('model.embed_tokens.weight', 0x4780, '<H')" --weights f16
+tensors "activations that f16 cannot hold" "activations left the range of f16" \
+    f16 "retype('model.norm.weight', 'F16', struct.pack('<128e', *[60000] * 128))"
+tensors "tensors that overlap" "tensors model.layers.0.input_layernorm.weight and model.norm.weight overlap" \
+    llama3 "h['model.norm.weight'] = h['model.layers.0.input_layernorm.weight']"
+tensors "a bias that no llama has" "up_proj.bias is no part of a model" llama3 \
+    "add('model.layers.0.mlp.up_proj.bias', [192], b'x' * 384)"
+tensors "16 and 4 bits of a matrix" "q_proj.weight is no part of a model" awq \
+    "add(q + 'weight', [8], b'x' * 16)"
+idle() { # biases of zeros, and what serves activations of 8 bits, change nothing
+    changed e4m3_row "add(q + 'bias', [8], bytes(16))
+add(q + 'input_scale', [1], b'xx')
+h[q + 'weight_scale_inv'] = h.pop(q + 'weight_scale')"
+    generate e4m3_row -p a -n 2 && same_tokens "$(field "$work/out.json" tokens)" other -p a -n 2
+}
+check "biases of zeros, scales of activations" idle
+# --weights names what the files have, or nothing.
+for pair in e4m3_row:bf16 e4m3_row:f16 blocks:bf16 blocks:int4 awq:bf16 awq:f16 awq:fp8; do
+    check "--weights ${pair#*:} of ${pair%:*}" refuses "in the files, which --weights does not change" \
+        "${pair%:*}" -p a --weights "${pair#*:}"
+done
+for pair in e4m3_row:fp8 blocks:fp8 awq:int4; do
+    check "--weights ${pair#*:} of ${pair%:*}" generate "${pair%:*}" -p a -n 1 --weights "${pair#*:}"
+done
 weights "a type that is not read" "is of type I8" 'b[:] = b.replace(b"\"BF16\"", b"\"I8\"  ")'
 # 4 bits that are not read, or do not fit.
 four_bits() { # four_bits NAME WORDS OLD NEW: of config.json
@@ -532,7 +632,7 @@ four_bits() { # four_bits NAME WORDS OLD NEW: of config.json
 }
 four_bits "4 bits in groups of 64" "is not of 4 bits in groups of 128" '"group_size": 128' '"group_size": 64'
 four_bits "8 bits of AWQ" "is not of 4 bits in groups of 128" '"bits": 4' '"bits": 8'
-four_bits "another packing" 'has the format "gemv"' '"gemm"' '"gemv"'
+four_bits "another packing" 'has the version "gemv"' '"gemm"' '"gemv"'
 four_bits "4 bits that config.json does not tell of" "has no quantization_config of gptq or awq" \
     quantization_config quantized_config
 four_bits "4 bits packed otherwise than told" "is not 32 x 256" '"quant_method": "awq", ' \
@@ -548,9 +648,9 @@ open(sys.argv[1], 'wb').write(b)" "$work/other_blocks/$3"
 }
 blocks "blocks of another size" "scales of other blocks are not read" config.json \
     'b[:] = b.replace(b"[128, 128]", b"[64, 128]")'
-blocks "blocks that config.json does not tell of" "nor blocks in config.json" config.json \
+blocks "blocks that config.json does not tell of" "config.json tells of no blocks" config.json \
     'b[:] = b.replace(b"weight_block_size", b"weight_block_sizf")'
-blocks "blocks without scales" "no tensor model.layers.0.self_attn.q_proj.weight_scale" \
+blocks "blocks without scales" "q_proj.weight_scale nor model.layers.0.self_attn.q_proj.weight_scale_inv" \
     model.safetensors 'b[:] = b.replace(b"q_proj.weight_scale_inv", b"q_proj.weight_scale_jnv", 1)'
 blocks "scales of blocks that do not fit" "q_proj.weight_scale_inv is not 2 x 2" \
     model.safetensors 'b[:] = b.replace(b"\"shape\": [2, 2]", b"\"shape\": [4, 1]", 1)'
@@ -561,7 +661,6 @@ blocks "8 bits that are NaN" "q_proj.weight has an element that is NaN" model.sa
 blocks "16 bits beside blocks" "k_proj.weight has no scales of blocks, which others" model.safetensors \
     'old = b"k_proj.weight\": {\"dtype\": \"F8_E4M3\", \"shape\": [128, 256]"
 b[:] = b.replace(old, old.replace(b"\"F8_E4M3\"", b"\"BF16\"   ").replace(b"[128,", b"[ 64,"), 1)'
-check "4 bits of blocks" refuses "has 8 bits, where its matrix has 4" blocks -p a --weights int4
 ordered() { # columns that were sorted
     mkdir -p "$work/sorted"
     cp "$work/gptq/tokenizer.json" "$work/gptq/config.json" "$work/sorted/"
@@ -581,7 +680,7 @@ weights "a shape that the bytes do not have" "its shape needs" \
 b = open(sys.argv[1], 'rb').read()
 open(sys.argv[2], 'wb').write(b.replace(b'0.self_attn.o_proj.weight_scale', b'0.self_attn.o_proj.weight_scalf'))" \
     "$work/e4m3_row/model.safetensors" "$work/broken/model.safetensors"
-check "8 bits without their scales" refuses "and there is no" broken -p a -n 1
+check "8 bits without their scales" refuses "and there is neither" broken -p a -n 1
 rm "$work/broken/model.safetensors"
 check "no weights" refuses "has neither model.safetensors nor" broken -p a
 mkfifo "$work/broken/model.safetensors" "$work/fifo"
