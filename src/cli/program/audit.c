@@ -247,15 +247,9 @@ static bool has_texts(const gd_auditmerge *seen, const uint32_t *kernels, uint32
     return true;
 }
 
-/* Whether launches were compared, and no argument of the second leads into memory that one of the
- * first may reach. */
-static bool is_apart(const gd_auditmerge *seen, const gd_audit_pair *pair)
+/* Whether what find_race says of launches of the pair is an answer, also where it says nothing. */
+static bool is_compared(const gd_auditmerge *seen, const gd_audit_pair *pair)
 {
-    for (size_t i = 0; i < seen->shared_count; i++) {
-        const gd_audit_shared *each = &seen->shared[i];
-        if (each->first == pair->first && each->second == pair->second)
-            return false;
-    }
     return pair->compared && has_texts(seen, (const uint32_t[]){pair->first, pair->second}, 2);
 }
 
@@ -320,6 +314,26 @@ static bool never_waits(const gd_audit_kernel *kernel)
     return gd_early_kernel(kernel->code.traits) == GRIDDEP_REASON_NO_WAIT;
 }
 
+static bool misses_wait(const gd_audit_kernel *kernel)
+{
+    return never_waits(kernel) ||
+           gd_early_kernel(kernel->code.traits) == GRIDDEP_REASON_WAIT_NOT_ALWAYS;
+}
+
+/* Of a kernel that may miss its wait: a race that nothing but a doubt speaks for, which the pair
+ * tells; and no race. */
+static bool is_doubtful(const gd_audit_kernel *second, const gd_audit_pair *pair)
+{
+    return misses_wait(second) && pair->race != NULL && !pair->certain;
+}
+
+static bool is_harmless(const gd_auditmerge *seen, const gd_audit_pair *pair)
+{
+    const gd_audit_kernel *second = &seen->kernels[pair->second];
+    return misses_wait(second) && pair->race == NULL &&
+           (is_compared(seen, pair) || (!never_waits(second) && !second->touches_early));
+}
+
 /* Whether it starts early and may end before what stands before it has ended. */
 static bool is_loose(const gd_audit_kernel *kernel)
 {
@@ -361,7 +375,9 @@ static void count_behind(gd_audit *audit)
         const bool hidden = second->touches_early && second->text.ptx == NULL;
         if (pair->early == 0 && is_loose(first))
             continue; /* likewise: who waits for it does not wait for what came before */
-        if (pair->race == NULL && !hidden && waits_in_time(second)) {
+        if (pair->race == NULL && !hidden &&
+            (waits_in_time(second) ||
+             (is_harmless(&audit->seen, pair) && !never_waits(second) && second->ordered))) {
             audit->could += pair->runs;
             audit->early += pair->early != 0 ? pair->runs : 0;
             if (pair->early == 0 && pair->timed > 0)
@@ -369,12 +385,11 @@ static void count_behind(gd_audit *audit)
         }
         if ((pair->race != NULL || hidden) && pair->early == 0)
             continue; /* as it should be */
-        if (pair->early != 0 && never_waits(second) && pair->race == NULL &&
-            is_apart(&audit->seen, pair))
+        if (pair->early != 0 && is_harmless(&audit->seen, pair))
             second->alone_behind += pair->runs;
-        else if (pair->early != 0)
+        else if (pair->early != 0 && !is_doubtful(second, pair))
             second->early_behind += pair->runs;
-        else if (!pair->is_edge)
+        else if (pair->early == 0 && !pair->is_edge)
             second->late_behind += pair->count;
     }
 }
@@ -382,33 +397,27 @@ static void count_behind(gd_audit *audit)
 static void judge_kernel(judging *all, const gd_audit_kernel *kernel)
 {
     int32_t reason = gd_early_kernel(kernel->code.traits);
-    uint64_t early = kernel->early_behind;
+    uint64_t early = kernel->early_behind, alone = kernel->alone_behind;
     const char *times = gd_plural(early, "time", "times");
+    if (alone > 0)
+        find(all, never_waits(kernel) || !kernel->ordered ? "GD407" : "GD405", kernel, NULL, reason,
+             alone,
+             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s%s",
+                            kernel->told, (unsigned long long)alone,
+                            gd_plural(alone, "time", "times"),
+                            never_waits(kernel)
+                                ? ", and never waits: nothing shows that they race, but who waits "
+                                  "for it does not wait for both"
+                            : kernel->ordered
+                                ? ": some of its threads leave before the wait while others wait, "
+                                  "so the order holds"
+                                : ": where all of its threads leave before the wait it ends before "
+                                  "that kernel does, and who waits for it does not wait for both"));
     if (early > 0 && reason == GRIDDEP_REASON_NO_WAIT)
         find(all, "GD401", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and never "
                             "waits for it: they race where they share memory",
                             kernel->told, (unsigned long long)early, times));
-    if (kernel->alone_behind > 0)
-        find(all, "GD407", kernel, NULL, reason, kernel->alone_behind,
-             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and never "
-                            "waits: nothing shows that they share memory, but who waits for it "
-                            "does not wait for both",
-                            kernel->told, (unsigned long long)kernel->alone_behind,
-                            gd_plural(kernel->alone_behind, "time", "times")));
-    if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && kernel->ordered &&
-        !kernel->touches_early)
-        find(all, "GD405", kernel, NULL, reason, early,
-             gd_heap_format("kernel %s may start beside the kernel before it, %llu %s: some of its "
-                            "threads leave before the wait while others wait, so the order holds",
-                            kernel->told, (unsigned long long)early, times));
-    else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS && !kernel->touches_early)
-        find(
-            all, "GD407", kernel, NULL, reason, early,
-            gd_heap_format("kernel %s may start beside the kernel before it, %llu %s: where all of "
-                           "its threads leave before the wait it ends before that kernel does, "
-                           "and who waits for it does not wait for both",
-                           kernel->told, (unsigned long long)early, times));
     else if (early > 0 && reason == GRIDDEP_REASON_WAIT_NOT_ALWAYS)
         find(all, "GD402", kernel, NULL, reason, early,
              gd_heap_format("kernel %s may start beside the kernel before it, %llu %s, and a path "
@@ -472,7 +481,7 @@ static void judge_pair(judging *all, const gd_audit_pair *pair)
     int32_t reason = gd_early_pair(first->code.traits, second->code.traits);
     uint32_t between = pair->between & ~(uint32_t)GD_ATTACHED_SYNCHRONIZED;
     unsigned long long count = pair->early != 0 ? pair->runs : pair->count;
-    if (reason != GRIDDEP_REASON_SET || between != pair->between)
+    if ((reason != GRIDDEP_REASON_SET && !is_doubtful(second, pair)) || between != pair->between)
         return;
     if (pair->race != NULL) {
         if (pair->early != 0)

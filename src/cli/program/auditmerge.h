@@ -22,7 +22,7 @@ typedef struct gd_audit_kernel {
     uint64_t graph_launches, graph_early; /* by graphs that were launched */
     uint64_t early_behind; /* launches with attribute 6, and programmatic edges, behind a kernel */
     uint64_t late_behind;  /* launches without, directly behind a kernel */
-    uint64_t alone_behind; /* early ones of a kernel that never waits, and shares nothing with it */
+    uint64_t alone_behind; /* early ones of a kernel that may miss its wait, without a race */
     uint32_t maps, structs; /* as gd_attached_parameters */
     gd_attached_shape shape;
     uint64_t timed;       /* launches */
