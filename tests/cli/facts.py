@@ -266,6 +266,15 @@ same(path, ["never_soon"] * 2, {1}, set())
 hop = document("trace", path, "--repeat", "0", "--mode", "pdl")[0]["modes"][0]["launches"][1]["hop"]
 case(hop["handoff_gap_ns"] < 50, "blocks start when there is room for them", hop)
 
+# In a graph too a launch of another lane, which could begin sooner, keeps its number.
+path, _ = chain("lanes", [("right", "a", "b", "auto"), ("silent", "b", "c", "auto"), ("silent", "c", "d", "auto"), ("late", "a", "d", "auto")])
+with open(path) as file:
+    text = file.read()
+with open(path, "w") as file:
+    file.write(text.replace("kernel: right", "name: first, kernel: right").replace("kernel: late", "lane: other, after: [first], kernel: late"))
+races = sanitize(path)
+case([{launch for _, _, launch in race} for race in races] == [{2, 3}], "lanes.yaml: one race of the same launches in each mode", races)
+
 drawn = random.Random(7)
 for number in range(16):
     launches = []

@@ -444,6 +444,27 @@ TEST(tasks, wait_orders_behind_direct_prerequisites)
     ck_assert_uint_eq(run_transitive(true, 63, true), 0);
 }
 
+/* Who waits for another one is not told of it where that one never had the first before it. */
+TEST(tasks, wait_for_who_came_before_is_no_transitive_one)
+{
+    gd_race_task *mid = kernel("mid", 1), *first = kernel("first", 1), *last = kernel("last", 1);
+
+    begin_behind(mid, NULL, GD_RACE_COMPLETE);
+    begin_behind(first, NULL, GD_RACE_COMPLETE);
+    gd_race_cta *c1 = cta_of(first);
+    wr(c1, 0, 0);
+    begin_behind(last, mid, GD_RACE_PROGRAMMATIC);
+    gd_race_cta *c3 = cta_of(last);
+    finish(cta_of(mid), mid, NULL);
+    let_wait(last, mid);
+    grid_wait(c3, 9);
+    rd(c3, 9, 0);
+    ck_assert_uint_eq(races(), 1);
+    ck_assert_msg(strstr(world.text, "nothing orders the two") != NULL, "%s", world.text);
+    finish(c1, first, NULL);
+    end_all();
+}
+
 TEST(observed, wait_as_observed_orders_behind_all)
 {
     ck_assert_uint_eq(run_transitive(false, 9, false), 0);

@@ -333,6 +333,19 @@ static const gd_desc_dependency *find_culprit(const gd_race *race, const gd_desc
     return from;
 }
 
+/* Whether a task was to begin behind an earlier one, at any remove; so it is also where that is not
+ * known any more, and beyond so many steps. */
+static bool follows(const gd_race *race, uint32_t number, const gd_desc *earlier, uint32_t *steps)
+{
+    const gd_desc *desc = gd_desc_find(race, number);
+    bool found = desc == earlier || !desc || !*steps;
+
+    *steps -= !found;
+    for (uint32_t i = 0; !found && desc->order > earlier->order && i < desc->dependency_count; i++)
+        found = follows(race, desc->dependencies[i].number, earlier, steps);
+    return found;
+}
+
 /* The wait was for another grid, which ended without having waited for this one. */
 static void say_transitive(const party *later, const party *earlier,
                            const gd_desc_dependency *between, words *to)
@@ -385,17 +398,18 @@ static void say_tasks(const party *later, const party *earlier, words *to)
 {
     const gd_desc_dependency *edge = find_dependency(later->desc, earlier->desc->number);
     const gd_desc_dependency *waited = first_waited(later->desc);
+    uint32_t steps = 1000;
 
     if (edge && edge->waited)
         say_unwaited(later, earlier, to);
     else if (edge && edge->port != GD_RACE_COMPLETE)
         say_port(later, earlier, edge, to);
-    else if (waited && later->entry->waited)
-        say_transitive(later, earlier, waited, to);
-    else if (waited && later->desc->info.stream == earlier->desc->info.stream)
-        say_unwaited(later, earlier, to);
-    else
+    else if (!waited || !follows(later->race, waited->number, earlier->desc, &steps))
         say_streams(later, earlier, to);
+    else if (later->entry->waited)
+        say_transitive(later, earlier, waited, to);
+    else
+        say_unwaited(later, earlier, to);
 }
 
 /* ---- devices ---- */
