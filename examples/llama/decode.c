@@ -20,7 +20,7 @@ static void add_tiles(builder *with, const matrix *weight, const matrix *up, uin
     const uint64_t room = of->device.shared_bytes_per_block;
     uint64_t count = of->sequences;
 
-    while (count > 1 && 304 + 32 * weight->tile + columns / 4 + (2560 + 2 * columns) * count > room)
+    while (count > 1 && 304 + 32 * TILE_BYTES + columns / 4 + (2560 + 2 * columns) * count > room)
         count = (count + 1) / 2;
     for (uint64_t first = 0; first < of->sequences; first += count) {
         const uint64_t left = of->sequences - first;
@@ -35,8 +35,7 @@ static void add_tiles(builder *with, const matrix *weight, const matrix *up, uin
         give_u32(with, columns);
         give_u32(with, left < count ? left : count);
         give_f32(with, of->config.epsilon);
-        add_shelf(with, weight->tile == TILE_INT4 ? "linear_int4" : "linear_fp8_block", NULL,
-                  (griddep_launch_config){0});
+        add_shelf(with, "linear_int4", NULL, (griddep_launch_config){0});
     }
 }
 
@@ -49,7 +48,7 @@ static void add_linear(builder *with, const matrix *weight, const matrix *up, ui
     const uint64_t behind[] = {x, norm, bias, residual, y};
     const model *of = with->of;
 
-    if (weight->tile) {
+    if (weight->bits == 4) {
         add_tiles(with, weight, up, x, norm, bias, residual, y, rows, columns);
         return;
     }
@@ -65,8 +64,13 @@ static void add_linear(builder *with, const matrix *weight, const matrix *up, ui
     give_u32(with, columns);
     if (of->sequences > 1)
         give_u32(with, of->sequences);
+    if (weight->scale_rows)
+        give_u32(with, weight->scale_rows);
     give_f32(with, of->config.epsilon);
-    add_shelf(with, of->sequences > 1 ? "skinny" : "linear", weight->bits == 8 ? "fp8" : with->type,
+    add_shelf(with, of->sequences > 1 ? "skinny" : "linear",
+              weight->scale_rows  ? "fp8_block"
+              : weight->bits == 8 ? "fp8"
+                                  : with->type,
               (griddep_launch_config){0});
 }
 

@@ -47,30 +47,54 @@ static uint64_t place_weight(layout *in, uint64_t rows, uint64_t columns)
     return place(in, 2 * rows * columns);
 }
 
-static matrix place_matrix(layout *in, matrix form, uint64_t rows, uint64_t columns)
+/* Scales of so many rows of 8 bits. */
+static uint64_t scale_count(const matrix *of, uint64_t rows, uint64_t columns)
 {
-    const uint64_t tiles = tiles_bytes(form.tile, rows, columns);
+    return of->scale_rows ? rows / of->scale_rows * (columns / WEIGHTS_BLOCK) : rows;
+}
 
+/* The rows of a device's matrix of which each part begins at a multiple of them, so that a scale of
+ * the files' blocks serves them. */
+static uint32_t common_rows(const model_config *config, uint64_t rows)
+{
+    const uint64_t parts = (uint64_t)config->kv_heads * config->head_dim;
+    uint32_t common = WEIGHTS_BLOCK;
+
+    while (common > 1 && (parts % common || rows % common))
+        common /= 2;
+    return common;
+}
+
+static matrix place_matrix(const model_config *config, layout *in, matrix form, uint64_t rows,
+                           uint64_t columns)
+{
     if (form.bits == 16) {
         form.at = place_weight(in, rows, columns);
         return form;
     }
     in->narrow = true;
-    if (form.tile) {
+    if (form.bits == 4) {
         if (columns % TILE_COLUMNS || rows % TILE_ROWS)
-            fail("weights of %s need a multiple of %d rows of a multiple of %d elements on each "
-                 "device; one has %" PRIu64 " rows of %" PRIu64,
-                 form.bits == 4 ? "4 bits" : "8 bits in blocks", TILE_ROWS, TILE_COLUMNS, rows,
-                 columns);
-        in->weight_bytes += tiles;
-        form.at = place(in, tiles);
+            fail("weights of 4 bits need a multiple of %d rows of a multiple of %d elements on "
+                 "each device; one has %" PRIu64 " rows of %" PRIu64,
+                 TILE_ROWS, TILE_COLUMNS, rows, columns);
+        in->weight_bytes += tiles_bytes(rows, columns);
+        form.at = place(in, tiles_bytes(rows, columns));
         return form;
+    }
+    if (form.scale_rows) {
+        form.scale_rows = common_rows(config, rows);
+        if (columns % WEIGHTS_BLOCK || form.scale_rows < 8)
+            fail("weights of 8 bits in blocks need a multiple of 8 rows of a multiple of %d "
+                 "elements on each device; one has %" PRIu64 " rows of %" PRIu64,
+                 WEIGHTS_BLOCK, rows, columns);
     }
     if (columns % 16)
         fail("weights of 8 bits need rows of a multiple of 16 elements");
-    in->weight_bytes += rows * columns + 4 * rows;
+    const uint64_t scales = 4 * scale_count(&form, rows, columns);
+    in->weight_bytes += rows * columns + scales;
     form.at = place(in, rows * columns);
-    form.scale = place(in, 4 * rows);
+    form.scale = place(in, scales);
     return form;
 }
 
@@ -98,20 +122,20 @@ static bool has_part(const weight_files *files, uint32_t index, const char *part
 static void narrow(matrix *form, const model_config *config, const weight_files *files,
                    const char *name, uint32_t asked)
 {
-    const uint32_t tile = tiles_of(files, config, name);
-    const uint32_t bits = tile == TILE_INT4 ? 4 : weights_have_e4m3(files, name) ? 8 : 16;
+    const uint32_t bits = tiles_have(files, name) ? 4 : weights_have_e4m3(files, name) ? 8 : 16;
+    const bool blocks = bits == 8 && config->blocks;
 
     if (asked && bits < 16 && bits != asked)
         fail("tensor %s has %u bits in the files, which --weights does not change: leave that out",
              name, bits);
-    if (bits < form->bits || (bits == form->bits && tile))
-        *form = (matrix){.bits = bits, .tile = tile};
+    if (bits < form->bits || (bits == form->bits && blocks))
+        *form = (matrix){.bits = bits, .scale_rows = blocks ? WEIGHTS_BLOCK : 0};
 }
 
 static matrix form_of(const model_config *config, const layout *in, const weight_files *files,
                       uint32_t index, const char *const *parts)
 {
-    matrix form = {.bits = in->bits, .tile = in->bits == 4 ? TILE_INT4 : 0};
+    matrix form = {.bits = in->bits};
 
     for (; *parts; parts++) {
         char *name = layer_name(index, *parts);
@@ -132,7 +156,8 @@ static layer place_layer(const model_config *config, const weight_files *files, 
 
     at.norm_1 = place_weight(in, 1, hidden);
     at.qkv = place_matrix(
-        in, FORM("self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"),
+        config, in,
+        FORM("self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"),
         model_qkv_rows(config), hidden);
     if (config->qkv_bias)
         at.qkv_bias = place_weight(in, 1, model_qkv_rows(config));
@@ -140,14 +165,14 @@ static layer place_layer(const model_config *config, const weight_files *files, 
         at.q_norm = place_weight(in, 1, config->head_dim);
         at.k_norm = place_weight(in, 1, config->head_dim);
     }
-    at.output = place_matrix(in, FORM("self_attn.o_proj.weight"), hidden, all_heads);
+    at.output = place_matrix(config, in, FORM("self_attn.o_proj.weight"), hidden, all_heads);
     if (has_part(files, index, "self_attn.o_proj.bias") && in->first)
         at.output_bias = place_weight(in, 1, hidden);
     at.norm_2 = place_weight(in, 1, hidden);
     matrix gated = FORM("mlp.gate_proj.weight", "mlp.up_proj.weight");
-    at.gate = place_matrix(in, gated, config->feed_forward, hidden);
-    at.up = place_matrix(in, gated, config->feed_forward, hidden);
-    at.down = place_matrix(in, FORM("mlp.down_proj.weight"), hidden, config->feed_forward);
+    at.gate = place_matrix(config, in, gated, config->feed_forward, hidden);
+    at.up = place_matrix(config, in, gated, config->feed_forward, hidden);
+    at.down = place_matrix(config, in, FORM("mlp.down_proj.weight"), hidden, config->feed_forward);
     at.qkv_out = place(in, row * model_qkv_rows(config));
     at.attention_out = place(in, row * all_heads);
     at.output_out = place(in, row * hidden);
@@ -211,7 +236,7 @@ static places place_all(const model_config *config, const weight_files *files, l
     if (!head_is_embedding(config, in->bits)) {
         at.head.bits = in->bits < 16 ? 8 : 16;
         narrow(&at.head, config, files, "lm_head.weight", in->asked == 4 ? 0 : in->asked);
-        at.head = place_matrix(in, at.head, in->head_rows, hidden);
+        at.head = place_matrix(config, in, at.head, in->head_rows, hidden);
     }
     for (uint32_t i = 0; i < config->layers; i++)
         layers[i] = place_layer(config, files, i, in);
@@ -294,23 +319,36 @@ static void upload_part(model *of, const weight_files *files, uint32_t index, co
     free(name);
 }
 
-/* Rows of 8 bits with their scales, as the file has them. */
+/* Rows of 8 bits with their scales, as the file has them. A scale of a block of the file serves
+ * so many rows of the matrix as these begin together with. */
 static void upload_eight_bits(model *of, const weight_files *files, const char *name, uint64_t rows,
                               uint64_t columns, cut_by by, const matrix *to, uint64_t first)
 {
     const uint64_t all = by == CUT_ROWS ? rows * of->devices : rows;
+    const uint64_t wide = by == CUT_COLUMNS ? columns * of->devices : columns;
+    const uint64_t first_row = by == CUT_ROWS ? rows * of->rank : 0;
+    const uint64_t count = scale_count(to, rows, columns), group = to->scale_rows;
     tensor from;
     void *share = find_share(of, files, name, rows, columns, by, &from);
-    float *scales = allocate(all, sizeof *scales);
+    float *scales = weights_scales(files, name, all, group ? wide : 0), *own = scales + first_row;
 
-    weights_scales(files, name, all, scales);
+    if (group) {
+        const uint64_t pitch = (wide + WEIGHTS_BLOCK - 1) / WEIGHTS_BLOCK;
+        const uint64_t blocks = columns / WEIGHTS_BLOCK;
+        const uint64_t first_block = by == CUT_COLUMNS ? blocks * of->rank : 0;
+        own = allocate(count, sizeof *own);
+        for (uint64_t i = 0; i < count; i++)
+            own[i] = scales[(first_row + i / blocks * group) / WEIGHTS_BLOCK * pitch + first_block +
+                            i % blocks];
+    }
     check(griddep_memory_write(of->runtime, to->at + first * columns, from.data, rows * columns,
                                NULL, &error),
           &error, name);
-    check(griddep_memory_write(of->runtime, to->scale + 4 * first,
-                               by == CUT_ROWS ? scales + rows * of->rank : scales, 4 * rows, NULL,
-                               &error),
+    check(griddep_memory_write(of->runtime, to->scale + 4 * scale_count(to, first, columns), own,
+                               4 * count, NULL, &error),
           &error, name);
+    if (group)
+        free(own);
     free(scales);
     free(share);
 }
@@ -322,8 +360,8 @@ static void upload_tiles(model *of, const weight_files *files, const char *name,
     unsigned char *tiles =
         tiles_read(files, &of->config, name, rows, columns, by, of->rank, of->devices);
 
-    check(griddep_memory_write(of->runtime, to->at + tiles_bytes(to->tile, first, columns), tiles,
-                               tiles_bytes(to->tile, rows, columns), NULL, &error),
+    check(griddep_memory_write(of->runtime, to->at + tiles_bytes(first, columns), tiles,
+                               tiles_bytes(rows, columns), NULL, &error),
           &error, name);
     free(tiles);
 }
@@ -332,7 +370,7 @@ static void upload_tiles(model *of, const weight_files *files, const char *name,
 static void round_matrix(model *of, uint64_t from, const matrix *to, uint64_t first, uint64_t rows,
                          uint64_t columns)
 {
-    const uint64_t tiles = to->at + tiles_bytes(to->tile, first, columns);
+    const uint64_t tiles = to->at + tiles_bytes(first, columns);
     const griddep_argument eight[] = {
         {.bytes = 8, .value = from},
         {.bytes = 8, .value = to->at + first * columns},
@@ -358,7 +396,7 @@ static void round_matrix(model *of, uint64_t from, const matrix *to, uint64_t fi
 static void upload_matrix(model *of, const weight_files *files, const char *name, uint64_t rows,
                           uint64_t columns, cut_by by, const matrix *to, uint64_t first)
 {
-    const uint32_t tile = tiles_of(files, &of->config, name);
+    const bool four = tiles_have(files, name);
     const bool eight = weights_have_e4m3(files, name);
     uint64_t staged;
 
@@ -368,11 +406,9 @@ static void upload_matrix(model *of, const weight_files *files, const char *name
     }
     if (eight && to->bits == 4)
         fail("tensor %s has 8 bits, where others of its matrix have 4", name);
-    if (!tile && to->tile == TILE_BLOCKS)
+    if (!eight && to->scale_rows)
         fail("tensor %s has no scales of blocks, which others of its matrix have", name);
-    if (tile == TILE_BLOCKS)
-        weights_scale(files, name);
-    if (tile) {
+    if (four) {
         upload_tiles(of, files, name, rows, columns, by, to, first);
         return;
     }

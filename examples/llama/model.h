@@ -24,10 +24,11 @@ typedef struct stretch {
     uint64_t at, bytes;
 } stretch;
 
-/* A matrix of weights: in 16 bits, in 8 with a scale for each row, or in tiles (tiles.h). */
+/* A matrix of weights: in 16 bits, in 8, or in tiles of 4 (tiles.h). */
 typedef struct matrix {
-    uint64_t at, scale;  /* scale: of 8 bits in rows alone */
-    uint32_t bits, tile; /* tile: a tile's bytes; 0: it has rows */
+    uint64_t at, scale; /* scale: of 8 bits alone */
+    uint32_t bits;
+    uint32_t scale_rows; /* which share a scale for each 128 columns; 0: a row has one */
 } matrix;
 
 typedef struct layer {

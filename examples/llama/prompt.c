@@ -115,10 +115,10 @@ static uint64_t widen(builder *with, const matrix *from, uint64_t to, uint64_t r
     if (from->bits == 16)
         return from->at;
     give_address(with, from->at);
-    if (from->tile) {
+    if (from->bits == 4) {
         give_address(with, to);
         give_u32(with, columns);
-        add_own(with, from->tile == TILE_INT4 ? "widen_tiles" : "widen_blocks",
+        add_own(with, "widen_tiles",
                 (griddep_launch_config){
                     .grid = {(uint32_t)(columns / TILE_COLUMNS), (uint32_t)(rows / TILE_ROWS)},
                     .block = {256}});
@@ -127,6 +127,7 @@ static uint64_t widen(builder *with, const matrix *from, uint64_t to, uint64_t r
     give_address(with, from->scale);
     give_address(with, to);
     give_u32(with, columns);
+    give_u32(with, from->scale_rows);
     add_own(with, "widen_bf16", (griddep_launch_config){.grid = {(uint32_t)rows}, .block = {256}});
     return to;
 }

@@ -1,4 +1,4 @@
-/* Matrices of files, as tiles. Of 4 bits GPTQ packs eight neighbours of a row into a word, AWQ
+/* Matrices of 4 bits of files, as tiles. GPTQ packs eight neighbours of a row into a word, AWQ
  * eight rows of a column; both have their words, scales and zeros by columns first. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,21 +6,20 @@
 
 #include "tiles.h"
 
-enum { WORD = 8, SCALES = 1024, ZEROS = 1056, BLOCK = 128, BLOCK_SCALE = 2048 };
+enum { WORD = 8, SCALES = 1024, ZEROS = 1056 };
 
 /* Where a matrix's share begins in the file's, and how many rows that has. */
 typedef struct source {
-    const char *name;
-    tensor words, zeros, block_scales;
+    tensor words, zeros;
     uint16_t *scales; /* f16 */
     bool by_rows;     /* AWQ: a word has eight rows */
     uint32_t more;    /* what a stored zero lacks */
     uint64_t all_rows, all_columns, first_row, first_column;
 } source;
 
-uint64_t tiles_bytes(uint32_t tile, uint64_t rows, uint64_t columns)
+uint64_t tiles_bytes(uint64_t rows, uint64_t columns)
 {
-    return rows / TILE_ROWS * (columns / TILE_COLUMNS) * tile;
+    return rows / TILE_ROWS * (columns / TILE_COLUMNS) * TILE_BYTES;
 }
 
 /* "....weight" with another ending. */
@@ -31,20 +30,13 @@ static char *part_name(const char *name, const char *ending)
     return format_text("%.*s%s", (int)stem, name, ending);
 }
 
-static bool has_part(const weight_files *files, const char *name, const char *ending)
+bool tiles_have(const weight_files *files, const char *name)
 {
-    char *part = part_name(name, ending);
+    char *part = part_name(name, "qweight");
     bool there = weights_have(files, part);
 
     free(part);
     return there;
-}
-
-uint32_t tiles_of(const weight_files *files, const model_config *config, const char *name)
-{
-    if (has_part(files, name, "qweight"))
-        return TILE_INT4;
-    return config->blocks && weights_have_e4m3(files, name) ? TILE_BLOCKS : 0;
 }
 
 static tensor find_part(const weight_files *files, const char *name, const char *ending,
@@ -125,28 +117,6 @@ static void make_int4(const source *from, uint64_t row, uint64_t column, unsigne
     }
 }
 
-/* Each word of four e4m3 has the kernel's order of bits: two lie as in bf16, two around them. */
-static void make_block(const source *from, uint64_t row, uint64_t column, unsigned char *tile)
-{
-    const uint64_t blocks = (from->all_columns + BLOCK - 1) / BLOCK;
-    const float scale = tensor_number(&from->block_scales, row / BLOCK * blocks + column / BLOCK);
-
-    for (uint64_t r = 0; r < TILE_ROWS; r++)
-        for (uint64_t c = 0; c < TILE_COLUMNS; c += 4) {
-            uint32_t bytes =
-                word_at(&from->words, ((row + r) * from->all_columns + column + c) / 4);
-            uint32_t a = (bytes & 0xff) | (bytes & 0xff00) << 8, b = bytes >> 16;
-            b = (b & 0xff) | (b & 0xff00) << 8;
-            if ((((a & 0x7f007f) + 0x10001) | ((b & 0x7f007f) + 0x10001)) & 0x800080)
-                fail("%s: tensor %s has an element that is NaN", from->words.file, from->name);
-            a = (a & 0x800080) << 8 | (a & 0x7f007f) << 4;
-            b = (b & 0x800080) << 4 | (b & 0x700070) << 8 | (b & 0x0f000f);
-            a |= b;
-            memcpy(tile + c / 32 * 512 + r % 8 * 64 + c % 32 / 8 * 16 + r / 8 * 8 + c % 8, &a, 4);
-        }
-    memcpy(tile + BLOCK_SCALE, &scale, sizeof scale);
-}
-
 static void open_int4(source *from, const weight_files *files, const model_config *config,
                       const char *name)
 {
@@ -171,27 +141,16 @@ unsigned char *tiles_read(const weight_files *files, const model_config *config,
 {
     const uint64_t all = by == CUT_ROWS ? rows * count : rows;
     const uint64_t wide = by == CUT_COLUMNS ? columns * count : columns;
-    const uint32_t bytes = tiles_of(files, config, name);
-    source from = {.name = name,
-                   .all_rows = all,
+    source from = {.all_rows = all,
                    .all_columns = wide,
                    .first_row = by == CUT_ROWS ? rows * rank : 0,
                    .first_column = by == CUT_COLUMNS ? columns * rank : 0};
 
-    if (bytes == TILE_INT4) {
-        open_int4(&from, files, config, name);
-    } else {
-        const bool inverse = has_part(files, name, "weight_scale_inv");
-        from.words = weights_find(files, name, all, wide);
-        from.block_scales =
-            find_part(files, name, inverse ? "weight_scale_inv" : "weight_scale", ELEMENT_F32,
-                      (all + BLOCK - 1) / BLOCK, (wide + BLOCK - 1) / BLOCK);
-    }
-    unsigned char *tiles = allocate(tiles_bytes(bytes, rows, columns), 1), *tile = tiles;
+    open_int4(&from, files, config, name);
+    unsigned char *tiles = allocate(tiles_bytes(rows, columns), 1), *tile = tiles;
     for (uint64_t row = 0; row < rows; row += TILE_ROWS)
-        for (uint64_t column = 0; column < columns; column += TILE_COLUMNS, tile += bytes)
-            (bytes == TILE_INT4 ? make_int4 : make_block)(&from, from.first_row + row,
-                                                          from.first_column + column, tile);
+        for (uint64_t column = 0; column < columns; column += TILE_COLUMNS, tile += TILE_BYTES)
+            make_int4(&from, from.first_row + row, from.first_column + column, tile);
     free(from.scales);
     return tiles;
 }

@@ -411,7 +411,7 @@ float tensor_number(const tensor *from, uint64_t index)
     return widen(from->type, half);
 }
 
-tensor weights_scale(const weight_files *files, const char *name)
+static tensor find_scale(const weight_files *files, const char *name)
 {
     char *names[] = {format_text("%s_scale_inv", name), format_text("%s_scale", name)};
     const bool inverse = weights_have(files, names[0]);
@@ -427,17 +427,24 @@ tensor weights_scale(const weight_files *files, const char *name)
     return of;
 }
 
-void weights_scales(const weight_files *files, const char *name, uint64_t rows, float *scales)
+float *weights_scales(const weight_files *files, const char *name, uint64_t rows, uint64_t columns)
 {
-    const tensor from = weights_scale(files, name);
+    const uint64_t high = (rows + WEIGHTS_BLOCK - 1) / WEIGHTS_BLOCK,
+                   wide = (columns + WEIGHTS_BLOCK - 1) / WEIGHTS_BLOCK,
+                   all = columns ? high * wide : rows;
+    const tensor from = find_scale(files, name);
     const uint64_t count = from.bytes / types[from.type].bytes;
+    float *scales = allocate(all, sizeof *scales);
 
-    if (count != 1 && count != rows)
+    if (columns)
+        weights_find(files, from.name, high, wide);
+    else if (count != 1 && count != rows)
         fail("%s: tensor %s is neither one number nor one for each of %" PRIu64
              " rows, and config.json tells of no blocks",
              from.file, from.name, rows);
-    for (uint64_t i = 0; i < rows; i++)
+    for (uint64_t i = 0; i < all; i++)
         scales[i] = tensor_number(&from, count == 1 ? 0 : i);
+    return scales;
 }
 
 void *tensor_share(tensor *of, uint64_t rows, uint64_t columns, cut_by by, uint32_t rank,

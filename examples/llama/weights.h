@@ -39,11 +39,11 @@ bool weights_have(const weight_files *files, const char *name);
 /* Whether a tensor is there and has elements of 8 bits. */
 bool weights_have_e4m3(const weight_files *files, const char *name);
 
-/* The scale of a matrix of 8 bits, of any shape: "NAME_scale_inv" or "NAME_scale". */
-tensor weights_scale(const weight_files *files, const char *name);
-
-/* The same, one for each of its rows: the tensor has as many elements, or one for all rows. */
-void weights_scales(const weight_files *files, const char *name, uint64_t rows, float *scales);
+/* The scales of a matrix of 8 bits, "NAME_scale_inv" or "NAME_scale", which the caller frees: one
+ * for each of its rows, of which the tensor has as many or one; with columns one for each block of
+ * 128 x 128. */
+enum { WEIGHTS_BLOCK = 128 };
+float *weights_scales(const weight_files *files, const char *name, uint64_t rows, uint64_t columns);
 
 /* A tensor of that shape, rows 0 for a vector. The program ends where it is missing or otherwise,
  * and where an element is NaN or infinite; matrices of 16 bits and more are not looked through. */

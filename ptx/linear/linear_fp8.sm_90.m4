@@ -1,19 +1,7 @@
+m4_define(<!KERNEL!>, <!linear_fp8!>)m4_dnl
+m4_define(<!BATCHED!>, <!!>)m4_dnl
 m4_define(<!HOW!>, <!tensor cores by mma.sync, f32 accumulation: for chips that do not have wgmma!>)m4_dnl
-m4_define(<!LAUNCH!>, <!// launch: grid any, one-dimensional, block 384: eight warps multiply, four fetch. Shared dynamic: 512 bytes, 2304 for each row of x, and a
-//   ring of two to sixteen slots. A slot holds 1024 bytes of each of up to 32 rows of W, and the same elements of x and norm.
-//   Best on an H200: grid 132 with 114688 bytes for small layers (rows * columns below 8 million, of 8 bits below 30 million); grid 264 with
-//   114688 for large ones; grid 132 with all the shared memory there is for columns above 4096 and for batches above 2.!>)m4_dnl
-m4_define(<!SHARED_CONDITION!>, <!//   shared >= 45888!>)m4_dnl
-m4_include(<!linear_fp8_head.inc!>)m4_dnl
-// constraints: no kernel that may still run writes weight, up, scale, up_scale, norm or bias. x times norm is rounded to bf16 and must be in its
-//   range; the squares of x are summed in f32. A row's sum is taken in one fixed order: the result's bits do not depend on grid
-//   or shared memory. W and U hold no NaN, |x| (and |x * norm|) is below 2^67: e4m3 becomes bf16 by its bits, times 2^-120, and x is
-//   multiplied by 2^60. NaN gives NaN, a sum beyond f32 or bf16 is infinite.
-// constant: weight, up, scale, up_scale, norm, bias
-// pdl: triggers at its start; before the wait it fills its ring with W (and U, and norm) by bulk copies, all slots but one where there
-//   are three or more, brings up to 512 bytes more of each of the next rows to the L2 cache, and reads the first bias and scales; waits before
-//   it reads x; every thread waits.
-// measured: H200, as skinny_bf16, at 4.55 TB/s of plain loads:
+m4_define(<!MEASURED!>, <!// measured: H200, as skinny_bf16, at 4.55 TB/s of plain loads:
 //     2048 x 2048 2.77   3072 x 2048 3.32   8192 x 2048 6.40 [2.62]   16384 x 2048 11.0 [3.06]   2048 x 8192 6.79 [2.47]
 //     4096 x 4096 6.41 [2.62]   14336 x 4096 16.9 [3.47]   4096 x 14336 17.1 [3.44]   14336 x 4096 with norm and U 33.7 [3.49]
 //   0.61 of the time of linear_bf16 at the large ones, 0.79 at 4096 x 4096. The ceiling is not reached: the ring holds less of a layer's time
@@ -27,12 +15,5 @@ m4_include(<!linear_fp8_head.inc!>)m4_dnl
 //   of a warp: 3.9 TB/s at 65536 x 4096, but 3.8 at 2048 x 2048, 7.9 at 4096 x 4096, 18.5 at 14336 x 4096, 17.9 at 4096 x 14336: finding the
 //   power and rewriting x takes half a microsecond behind the wait. Slots of 2048 bytes of 16 rows: 2.63 at 2048 x 2048, 17.4 at
 //   4096 x 14336 (grid 264), but 7.4 at 4096 x 4096 and 19.7 at 14336 x 4096. Tiles dealt out in turns: no difference beyond 2 %. The
-//   trigger behind the last request: 3.46 at 2048 x 2048, 22.0 at 14336 x 4096 (both grid 132, 114688); only 4096 x 4096 gains, 6.0 for 6.56.
-
-m4_define(<!KERNEL!>, <!linear_fp8!>)m4_dnl
-m4_define(<!TARGET!>, <!sm_90!>)m4_dnl
-m4_define(<!WEIGHT!>, <!e4m3!>)m4_dnl
-m4_define(<!BATCHED!>, <!!>)m4_dnl
-m4_define(<!CHUNK!>, <!1024!>)m4_dnl
-m4_define(<!AHEAD!>, <!512!>)m4_dnl
-m4_include(<!skinny.inc!>)m4_dnl
+//   trigger behind the last request: 3.46 at 2048 x 2048, 22.0 at 14336 x 4096 (both grid 132, 114688); only 4096 x 4096 gains, 6.0 for 6.56.!>)m4_dnl
+m4_include(<!fp8_mma.inc!>)m4_dnl

@@ -1134,7 +1134,7 @@ static const shelf_case shelf[] = {
     {"linear/linear_bf16.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/linear_f16.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/linear_fp8.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},
-    {"linear/linear_fp8_block.ptx", {"weight", "up", "norm", "bias"}},
+    {"linear/linear_fp8_block.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},
     {"linear/linear_int4.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/skinny_bf16.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/skinny_f16.ptx", {"weight", "up", "norm", "bias"}},

@@ -58,6 +58,7 @@ static uint64_t value_of(const char *name, uint32_t index, uint64_t size, uint64
         {"factor", 0x3f800000},
         {"pattern", 7},
         {"activation", 0},
+        {"scale_rows", 128},
     };
 
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
@@ -126,15 +127,13 @@ static bool serves(const griddep_shelf_info *shelf, size_t device)
 /* Where x alone is larger than a block's shared memory, no shape is right. Tiles are whole ones. */
 static bool can_fit(const char *name, size_t device, uint64_t columns, uint64_t rows)
 {
-    const bool blocks = !strcmp(name, "linear_fp8_block");
-    const bool tiles = blocks || !strcmp(name, "linear_int4");
-    const uint64_t slots = blocks ? 66352 : 34608;
-    const uint64_t others = strcmp(name, "linear_fp8") ? 20000 : 80000;
+    const bool tiles = !strcmp(name, "linear_int4");
+    const uint64_t others = strncmp(name, "linear_fp8", 10) ? 20000 : 80000;
 
     if (tiles && (columns % 128 || rows % 16 || !rows))
         return false;
     if (tiles)
-        return slots + 4 * 2560 + 9 * columns < devices[device].per_block; /* of four rows of x */
+        return 34608 + 4 * 2560 + 9 * columns < devices[device].per_block; /* of four rows of x */
     return !strstr(name, "linear_") || 2 * columns + others < devices[device].per_block;
 }
 
@@ -182,9 +181,8 @@ static const struct best {
     {"linear_fp8", 12, {{9, 3072}, {10, 2048}}, 0, 132, 384, 114688},
     {"linear_fp8", 12, {{9, 2048}, {10, 8192}}, 0, 132, 384, 114688},
     {"linear_fp8", 12, {{9, 4096}, {10, 14336}}, 0, 132, 384, 232448},
-    {"linear_fp8_block", 11, {{7, 6144}, {8, 4096}, {9, 1}}, 0, 264, 384, 114688},
-    {"linear_fp8_block", 11, {{7, 2048}, {8, 8192}, {9, 1}}, 0, 132, 384, 180224},
-    {"linear_fp8_block", 11, {{7, 4096}, {8, 4096}, {9, 8}}, 0, 132, 384, 232448},
+    {"linear_fp8_block", 13, {{9, 14336}, {10, 4096}, {11, 128}}, 0, 264, 384, 100352},
+    {"skinny_fp8_block", 14, {{9, 4096}, {10, 4096}, {11, 8}, {12, 128}}, 0, 132, 384, 232448},
     {"linear_int4", 11, {{7, 3072}, {8, 2048}, {9, 1}}, 0, 132, 384, 114688},
     {"linear_int4", 11, {{1, 16}, {7, 8192}, {8, 2048}, {9, 8}}, 0, 264, 384, 114688},
     {"linear_int4", 11, {{7, 2048}, {8, 8192}, {9, 1}}, 0, 132, 384, 180224},

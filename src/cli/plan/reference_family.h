@@ -30,18 +30,8 @@ extern const gd_reference gd_reference_norm[];
 extern const gd_reference gd_reference_sampling[];
 extern const gd_reference gd_reference_softmax[];
 
-/* How a kernel takes W in tiles of 16 rows: each 128 columns of them are a record. */
-typedef struct gd_tile_form {
-    const char *kernel;
-    uint32_t bytes;                                             /* of a record */
-    double (*value)(const unsigned char *, uint32_t, uint32_t); /* of a record's row and column */
-} gd_tile_form;
-
-/* NULL: it takes W otherwise. */
-const gd_tile_form *gd_tile_form_of(const char *kernel);
-
-/* An element of W. */
-double gd_tile_value(const gd_tile_form *form, const unsigned char *tiles, uint64_t columns,
-                     uint64_t row, uint64_t column);
+/* Bytes of 16 rows of 128 columns of W as linear_int4 takes it, and an element of such a W. */
+enum { GD_INT4_RECORD = 1072 };
+double gd_int4_value(const unsigned char *tiles, uint64_t columns, uint64_t row, uint64_t column);
 
 #endif

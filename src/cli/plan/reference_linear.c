@@ -12,13 +12,13 @@
  * norm, plus what is added. Elements that a kernel does not have, or a launch leaves out, are
  * NULL. */
 typedef struct layer {
-    const char *weight_type;   /* bf16, f16, e4m3, u8: tiles */
-    const gd_tile_form *tiles; /* NULL: W has rows */
-    const char *type;          /* of every other array but the scales, which are f32 */
+    const char *weight_type; /* bf16, f16, e4m3, u8: tiles of 4 bits */
+    const char *type;        /* of every other array but the scales, which are f32 */
     const unsigned char *weight, *up;
     const void *scale, *up_scale, *x, *norm, *bias, *residual;
     void *y;
     uint64_t rows, columns, batch;
+    uint64_t scale_rows; /* 0: a scale serves a row, else these rows of 128 columns */
     double epsilon;
     double *products; /* x times the norm's weights, of one row of the batch */
     double norm_scale;
@@ -36,55 +36,34 @@ static double element_value(const char *type, const unsigned char *array, uint64
     return type[0] == 'b' ? gd_bf16_to_double(bits) : gd_f16_to_double(bits);
 }
 
-static double int4_value(const unsigned char *record, uint32_t row, uint32_t column)
+double gd_int4_value(const unsigned char *tiles, uint64_t columns, uint64_t row, uint64_t column)
 {
-    const uint32_t r = row % 8, high = row / 8, word = 512 * high + 64 * r + column % 32 / 8 * 16;
-    const uint32_t place = column % 8 / 2 + column % 2 * 4, pair = 2 * r + high;
-    const unsigned char byte = record[word + column / 32 * 4 + place / 2];
+    const unsigned char *record =
+        tiles + (row / 16 * (columns / 128) + column / 128) * GD_INT4_RECORD;
+    const uint64_t r = row % 8, high = row % 16 / 8, pair = 2 * r + high, c = column % 128;
+    const uint64_t place = c % 8 / 2 + c % 2 * 4;
+    const unsigned char byte =
+        record[512 * high + 64 * r + c % 32 / 8 * 16 + c / 32 * 4 + place / 2];
     double scale = gd_element_load("f16", record + 1024, pair);
     return scale * ((place % 2 ? byte >> 4 : byte & 15) - (double)record[1056 + pair]);
 }
 
-/* A word has four e4m3 in two halves, of which each has an even column's and an odd one's. */
-static double fp8_block_value(const unsigned char *record, uint32_t row, uint32_t column)
-{
-    const uint32_t word = column / 32 * 512 + row % 8 * 64 + column % 32 / 8 * 16 + row / 8 * 8;
-    const unsigned char *half = record + word + column % 8 / 4 * 4 + column % 2 * 2;
-    const uint32_t bits = half[0] | (uint32_t)half[1] << 8;
-    const unsigned char first = (unsigned char)((bits >> 8 & 0x80) | (bits >> 4 & 0x7f)),
-                        second =
-                            (unsigned char)((bits >> 4 & 0x80) | (bits >> 8 & 0x70) | (bits & 15));
-    return gd_element_load("f32", record + 2048, 0) *
-           gd_element_load("e4m3", column % 4 < 2 ? &first : &second, 0);
-}
-
-const gd_tile_form *gd_tile_form_of(const char *kernel)
-{
-    static const gd_tile_form forms[] = {{"linear_fp8_block", 2064, fp8_block_value},
-                                         {"linear_int4", 1072, int4_value}};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (strcmp(forms[i].kernel, kernel) == 0)
-            return &forms[i];
-    return NULL;
-}
-
-double gd_tile_value(const gd_tile_form *form, const unsigned char *tiles, uint64_t columns,
-                     uint64_t row, uint64_t column)
-{
-    const uint64_t index = row / 16 * (columns / 128) + column / 128;
-    return form->value(tiles + index * form->bytes, (uint32_t)(row % 16), (uint32_t)(column % 128));
-}
-
-/* One row of W times x, in the range of f32. */
-static double dot(const layer *it, const unsigned char *weight, uint64_t row)
+/* One row of W times x, in the range of f32. A scale serves the row, or scale_rows rows of 128
+ * columns. */
+static double dot(const layer *it, const unsigned char *weight, const void *scale, uint64_t row)
 {
     double sum = 0;
-    if (strcmp(it->weight_type, "e4m3") == 0) {
+    if (it->scale_rows != 0) {
+        const uint64_t blocks = row / it->scale_rows * ((it->columns + 127) / 128);
+        for (uint64_t i = 0; i < it->columns; i++)
+            sum += gd_element_load("f32", scale, blocks + i / 128) *
+                   it->bytes[weight[row * it->columns + i]] * it->products[i];
+    } else if (strcmp(it->weight_type, "e4m3") == 0) {
         for (uint64_t i = 0; i < it->columns; i++)
             sum += it->bytes[weight[row * it->columns + i]] * it->products[i];
-    } else if (it->tiles != NULL) {
+    } else if (strcmp(it->weight_type, "u8") == 0) {
         for (uint64_t i = 0; i < it->columns; i++)
-            sum += gd_tile_value(it->tiles, weight, it->columns, row, i) * it->products[i];
+            sum += gd_int4_value(weight, it->columns, row, i) * it->products[i];
     } else {
         for (uint64_t i = 0; i < it->columns; i++)
             sum += element_value(it->weight_type, weight, row * it->columns + i) * it->products[i];
@@ -95,8 +74,9 @@ static double dot(const layer *it, const unsigned char *weight, uint64_t row)
 static double scaled_dot(const layer *it, const unsigned char *weight, const void *scale,
                          uint64_t row)
 {
-    double sum = dot(it, weight, row) * it->norm_scale;
-    return round_to_f32_range(scale != NULL ? sum * gd_element_load("f32", scale, row) : sum);
+    double sum = dot(it, weight, scale, row) * it->norm_scale;
+    return round_to_f32_range(
+        scale != NULL && it->scale_rows == 0 ? sum * gd_element_load("f32", scale, row) : sum);
 }
 
 /* The kernels keep x times the norm's weights in x's type, whose range is f16's or about f32's. */
@@ -178,26 +158,35 @@ static bool take_optional(const gd_reference_argument *argument, const char *typ
     return gd_reference_is_array(argument, type, count);
 }
 
-/* The parameters of linear_* and skinny_* in their order; `batched` kernels have a batch. */
+/* The parameters of linear_* and skinny_* in their order; `batched` kernels have a batch,
+ * `blocked` ones the rows that a scale serves. */
 static int take_layer(layer *it, const gd_reference_argument *arguments, uint32_t count,
-                      bool batched)
+                      bool batched, bool blocked)
 {
     bool scaled = strcmp(it->weight_type, "e4m3") == 0;
     const gd_reference_argument *scales = arguments + 2;
     const gd_reference_argument *rest = arguments + (scaled ? 4 : 2);
     const gd_reference_argument *sizes = rest + 5;
+    const gd_reference_argument *block = sizes + (batched ? 3 : 2), *last = block + blocked;
     const void *up = NULL;
-    if (count != (scaled ? 12U : 10U) + (batched ? 1U : 0U) || !gd_reference_is_u32(&sizes[0]) ||
+    if (count != last + 1 - arguments || !gd_reference_is_u32(&sizes[0]) ||
         !gd_reference_is_u32(&sizes[1]) || (batched && !gd_reference_is_u32(&sizes[2])) ||
-        !gd_reference_is_f32(&sizes[batched ? 3 : 2]))
+        (blocked && !gd_reference_is_u32(block)) || !gd_reference_is_f32(last))
         return -1;
     it->rows = (uint64_t)sizes[0].scalar;
     it->columns = (uint64_t)sizes[1].scalar;
     it->batch = batched ? (uint64_t)sizes[2].scalar : 1;
-    it->epsilon = (double)(float)sizes[batched ? 3 : 2].scalar;
+    it->scale_rows = blocked ? (uint64_t)block->scalar : 0;
+    it->epsilon = (double)(float)last->scalar;
     uint64_t elements = it->rows * it->columns, outputs = it->rows * it->batch;
-    if (it->tiles != NULL)
-        elements = it->rows % 16 || it->columns % 128 ? 0 : elements / 2048 * it->tiles->bytes;
+    uint64_t scale_count = it->rows;
+    if (strcmp(it->weight_type, "u8") == 0)
+        elements = it->rows % 16 || it->columns % 128 ? 0 : elements / 2048 * GD_INT4_RECORD;
+    if (blocked && it->scale_rows < 8)
+        return -1;
+    if (blocked)
+        scale_count =
+            (it->rows + it->scale_rows - 1) / it->scale_rows * ((it->columns + 127) / 128);
     if (elements == 0 || it->batch < 1 || it->batch > 8 ||
         !gd_reference_is_array(&arguments[0], it->weight_type, elements) ||
         !take_optional(&arguments[1], it->weight_type, elements, &up) ||
@@ -207,8 +196,8 @@ static int take_layer(layer *it, const gd_reference_argument *arguments, uint32_
         !take_optional(&rest[3], it->type, outputs, &it->residual) ||
         !gd_reference_is_array(&rest[4], it->type, outputs))
         return -1;
-    if (scaled && (!gd_reference_is_array(&scales[0], "f32", it->rows) ||
-                   !take_optional(&scales[1], "f32", it->rows, &it->up_scale) ||
+    if (scaled && (!gd_reference_is_array(&scales[0], "f32", scale_count) ||
+                   !take_optional(&scales[1], "f32", scale_count, &it->up_scale) ||
                    (up != NULL && it->up_scale == NULL)))
         return -1;
     it->weight = arguments[0].data;
@@ -222,10 +211,8 @@ static int take_layer(layer *it, const gd_reference_argument *arguments, uint32_
 static int run_form(const gd_reference *self, const gd_reference_argument *arguments,
                     uint32_t count, bool batched)
 {
-    layer it = {.weight_type = self->input_type,
-                .tiles = gd_tile_form_of(self->kernel),
-                .type = self->type};
-    if (take_layer(&it, arguments, count, batched) != 0)
+    layer it = {.weight_type = self->input_type, .type = self->type};
+    if (take_layer(&it, arguments, count, batched, strstr(self->kernel, "_block") != NULL) != 0)
         return -1;
     return run_layer(&it);
 }
@@ -248,11 +235,12 @@ const gd_reference gd_reference_linear[] = {
     {"linear_bf16", linear, 1U << 6, "bf16", "bf16"},
     {"linear_f16", linear, 1U << 6, "f16", "f16"},
     {"linear_fp8", linear, 1U << 8, "bf16", "e4m3"},
-    {"linear_fp8_block", skinny, 1U << 6, "bf16", "u8"},
+    {"linear_fp8_block", linear, 1U << 8, "bf16", "e4m3"},
     {"linear_int4", skinny, 1U << 6, "bf16", "u8"},
     {"matvec_bf16", matvec, 1U << 2, "bf16", "bf16"},
     {"skinny_bf16", skinny, 1U << 6, "bf16", "bf16"},
     {"skinny_f16", skinny, 1U << 6, "f16", "f16"},
     {"skinny_fp8", skinny, 1U << 8, "bf16", "e4m3"},
+    {"skinny_fp8_block", skinny, 1U << 8, "bf16", "e4m3"},
     {.kernel = NULL},
 };

@@ -160,9 +160,9 @@ static void shape_linear(const shape_request *request)
         request->config->shared_bytes = device->shared_bytes_per_block;
 }
 
-/* skinny and linear_fp8: rows, columns, in the former the rows of x, and the second matrix. `unit`:
- * bytes of an element of W. On chips of 9.0 linear_fp8 is another text, which keeps x in shared
- * memory. */
+/* skinny_* and linear_fp8*: rows, columns, in the former the rows of x, and the second matrix.
+ * `unit`: bytes of an element of W. On chips of 9.0 the latter are other texts, which keep x in
+ * shared memory. */
 static void shape_skinny(const shape_request *request)
 {
     const griddep_runtime_info *device = request->device;
@@ -183,17 +183,16 @@ static void shape_skinny(const shape_request *request)
     set(request, whole || small ? multiprocessors : 2 * multiprocessors, 384, shared);
 }
 
-/* Weights in tiles: rows, columns, the rows of x, and the second matrix; `unit` bytes of a record.
- * Two slots of 16 records at least; half of the shared memory leaves the next kernel, or a second
+/* Weights in tiles: rows, columns, the rows of x, and the second matrix. Two slots of 16 records of
+ * 1072 bytes at least; half of the shared memory leaves the next kernel, or a second
  * block, the other. */
 static void shape_tiles(const shape_request *request)
 {
     const griddep_runtime_info *device = request->device;
     uint64_t columns = value(request, 1), batch = value(request, 2);
-    uint64_t slots = 304 + 32 * (uint64_t)request->unit;
-    uint64_t least = slots + 2560 * batch + columns / 4 + 2 * columns * batch;
+    uint64_t least = 34608 + 2560 * batch + columns / 4 + 2 * columns * batch;
     uint64_t elements = (value(request, 0) << (value(request, 3) != 0)) * columns;
-    bool small = elements < (request->unit == 1072 ? 30000000u : 20000000u);
+    bool small = elements < 30000000u;
     uint32_t shared = small && columns > 4096 ? part_of(device, 25) : half_shared(device);
 
     if (shared < least)
@@ -289,10 +288,11 @@ static const family families[] = {
     {"sample_", shape_logits, 7, {3}, 0},
     {"rotary_append_", shape_rotary, 14, {8, 9, 10, 11}, 0},
     {"matvec_bf16", shape_linear, 5, {3, 4}, 0},
-    {"linear_fp8_block", shape_tiles, 11, {7, 8, 9, 1}, 2064},
+    {"linear_fp8_block", shape_skinny, 13, {9, 10, 0, 1}, 1},
     {"linear_fp8", shape_skinny, 12, {9, 10, 0, 1}, 1},
-    {"linear_int4", shape_tiles, 11, {7, 8, 9, 1}, 1072},
+    {"linear_int4", shape_tiles, 11, {7, 8, 9, 1}, 0},
     {"linear_", shape_linear, 10, {7, 8, 1}, 1},
+    {"skinny_fp8_block", shape_skinny, 14, {9, 10, 11, 1}, 1},
     {"skinny_fp8", shape_skinny, 13, {9, 10, 11, 1}, 1},
     {"skinny_", shape_skinny, 11, {7, 8, 9, 1}, 2},
     {"attention_decode_paged_", shape_attention, 12, {7, 8, 9, 10}, 2},
