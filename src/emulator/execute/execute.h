@@ -217,7 +217,7 @@ struct gd_cta {
 };
 
 /* The lanes of an operand. */
-static inline void *gd_lanes(const gd_warp *warp, gd_slot slot)
+__attribute__((always_inline)) static inline void *gd_lanes(const gd_warp *warp, gd_slot slot)
 {
     return __builtin_assume_aligned(warp->areas[slot & 3] + (slot & ~UINT32_C(3)), 64);
 }

@@ -26,7 +26,17 @@
 #define GD_SWEEPS gd_sweeps_avx2
 #define GD_FMA(x, y, z) __builtin_fmaf(x, y, z)
 
+/* The lanes go without sanitizers, with which they take most of the time: they reach the frame
+ * alone, as do those of lanes_base.c, which have sanitizers. tests/emulator/test_sweep holds that
+ * both do the same. */
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((no_sanitize("address", "undefined"))),                 \
+                             apply_to = function)
+#endif
 #include "emulator/execute/lanes_body.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
 #include "emulator/execute/sweep_body.h"
 
 #if defined(__clang__)
