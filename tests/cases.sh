@@ -61,7 +61,12 @@ END { printf "%s", added[FNR + 1] }' "$changes" "$1/$base.ptx" >"$1/$name.ptx"
 }
 
 # own_build WHAT: ends a test that builds everything anew, but for ./bootstrap check --all.
+# Sets cache to what stands before the name of its compiler: ccache, where the build has it.
+cache=''
 own_build() {
+    case ${CC-} in
+    ccache\ *) cache='ccache ' ;;
+    esac
     [ "${GRIDDEP_SLOW_TESTS-}" = 1 ] && return 0
     echo "skipped: $1; ./bootstrap check --all runs it"
     exit 77

@@ -18,7 +18,9 @@ long_scripts = \
 	%D%/llama/llama.sh \
 	%D%/cli/outputs.sh \
 	%D%/cli/test_cli.sh \
-	%D%/cli/answers.sh
+	%D%/cli/answers.sh \
+	%D%/attach/attach.sh \
+	%D%/fuzz/sequences.sh
 plain_long_scripts = \
 	%D%/emulator/kernels.sh \
 	%D%/emulator/examples.sh \
@@ -29,6 +31,8 @@ plain_long_scripts = \
 	%D%/cli/held.sh \
 	%D%/cli/transcripts.sh
 long_programs = \
+	%D%/emulator/test_group \
+	%D%/emulator/test_tune \
 	%D%/measure/test_timeline \
 	%D%/emulator/test_exhaustion \
 	%D%/gpu/test_failures
@@ -88,7 +92,7 @@ AM_TESTS_ENVIRONMENT = \
 	CK_VERBOSITY=normal; CK_DEFAULT_TIMEOUT=1800; GRIDDEP_STORE=off; MALLOC_PERTURB_=165; \
 	export srcdir builddir GRIDDEP FAKE_DRIVER FAKE_NVRTC EMULATED_DRIVER SANITIZED; \
 	export CC CXX NM MAKE PYTHON3 LUAJIT; \
-	ASAN_OPTIONS="intercept_tls_get_addr=0$${ASAN_OPTIONS:+:$$ASAN_OPTIONS}"; \
+	ASAN_OPTIONS="intercept_tls_get_addr=0:malloc_context_size=8$${ASAN_OPTIONS:+:$$ASAN_OPTIONS}"; \
 	export CK_VERBOSITY CK_DEFAULT_TIMEOUT GRIDDEP_STORE MALLOC_PERTURB_ ASAN_OPTIONS;
 
 EXTRA_DIST += $(long_scripts) $(script_tests) $(plain_long_scripts) $(plain_scripts) \

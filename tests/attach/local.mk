@@ -4,4 +4,4 @@ fuzz_programs += %D%/program
 %C%_program_LDADD = -ldl -lpthread
 %C%_program_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 EXTRA_DIST += %D%/fake_cupti.c
-script_tests += %D%/attach.sh %D%/views.sh
+script_tests += %D%/views.sh

@@ -10,7 +10,6 @@ unit_tests += \
 	%D%/test_findings \
 	%D%/test_forms \
 	%D%/test_graph \
-	%D%/test_group \
 	%D%/test_hostile \
 	%D%/test_interpreter \
 	%D%/test_lanes \
@@ -20,8 +19,7 @@ unit_tests += \
 	%D%/test_sweep \
 	%D%/test_switch \
 	%D%/test_tensor \
-	%D%/test_texts \
-	%D%/test_tune
+	%D%/test_texts
 %C%_test_capture_LDADD = $(emulator_ldadd)
 %C%_test_cluster_LDADD = $(emulator_ldadd)
 %C%_test_devices_LDADD = $(emulator_ldadd)

@@ -16,7 +16,6 @@ script_tests += \
 	%D%/files.sh \
 	%D%/gate.sh \
 	%D%/image.sh \
-	%D%/sequences.sh \
 	%D%/tensor.sh
 machine_ldadd = libgriddep-machine.la libgriddep-core.la -lm
 

@@ -30,8 +30,8 @@ computing=$(cd "$top" && find src/emulator/execute -name '*.c' ! -name 'lanes_*.
 
 cd "$work" || exit 99
 check "configure" "$top/configure" --quiet --enable-werror --host=aarch64-linux-gnu CFLAGS=-O0 \
-    CC=aarch64-linux-gnu-gcc CHECK_CFLAGS=" " CHECK_LIBS=" " YAML_CFLAGS=" " YAML_LIBS=" " \
-    JANSSON_CFLAGS=" " JANSSON_LIBS=" "
+    CC="${cache}aarch64-linux-gnu-gcc" CHECK_CFLAGS=" " CHECK_LIBS=" " \
+    YAML_CFLAGS=" " YAML_LIBS=" " JANSSON_CFLAGS=" " JANSSON_LIBS=" "
 # shellcheck disable=SC2086 # a list of words
 check "build what computes" make -j2 CFLAGS=-O1 $computing
 # shellcheck disable=SC2086 # a list of words

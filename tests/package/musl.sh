@@ -25,7 +25,7 @@ only_libc() {
 
 cd "$work" || exit 99
 # musl-gcc links against its own headers alone, so nothing here takes glibc's.
-check "configure" "$top/configure" --quiet CC=musl-gcc CFLAGS=-O0
+check "configure" "$top/configure" --quiet CC="${cache}musl-gcc" CFLAGS=-O0
 check "build" make -j2 libgriddep.la libgriddep-emulator.la
 guide_sources
 check "a program" musl-gcc -Wall -Werror -o app app.c -I"$top/include" -L.libs -lgriddep
