@@ -16,6 +16,7 @@
 #include "cli/io/output.h"
 #include "cli/io/outputfile.h"
 #include "cli/io/progress.h"
+#include "cli/job/measure.h"
 #include "cli/job/overlap.h"
 #include "cli/job/session.h"
 #include "cli/plan/plancheck.h"
@@ -76,14 +77,15 @@ static const char examples[] = "Two chains that do the same:\n"
                                "    griddep compare --svg both.svg -- ./application -- "
                                "./application\n";
 
-static int report_timing_error(const griddep_error *error, const char *path)
+static int report_timing_error(const gd_session *session, const griddep_error *error)
 {
-    return gd_message_library_at((gd_place){path, 0, 0}, error, "timing");
+    return gd_message_library_at((gd_place){session->beside, 0, 0}, error,
+                                 gd_measure_words(&session->experiment));
 }
 
 /* Pairs of samples of two sessions, in alternating order. */
-static int time_pairs(const compare_request *request, gd_session sessions[SIDES],
-                      gd_clock clocks[SIDES], int32_t mode, double *times[SIDES], uint32_t pairs)
+static int time_pairs(gd_session sessions[SIDES], gd_clock clocks[SIDES], int32_t mode,
+                      double *times[SIDES], uint32_t pairs)
 {
     griddep_error error;
     uint32_t batches[SIDES] = {0};
@@ -91,13 +93,13 @@ static int time_pairs(const compare_request *request, gd_session sessions[SIDES]
     for (int i = 0; i < SIDES; i++)
         if (gd_clock_choose_batch(&clocks[i], sessions[i].chain, mode, sample_microseconds,
                                   &batches[i], &error) != GRIDDEP_OK)
-            return report_timing_error(&error, request->names[i]);
+            return report_timing_error(&sessions[i], &error);
     for (uint32_t pair = 0; pair < pairs; pair++) {
         for (int turn = 0; turn < SIDES; turn++) {
             int i = (turn + (int)pair) % SIDES;
             if (gd_clock_time(&clocks[i], sessions[i].chain, mode, batches[i], &times[i][pair],
                               &error) != GRIDDEP_OK)
-                return report_timing_error(&error, request->names[i]);
+                return report_timing_error(&sessions[i], &error);
         }
     }
     return 0;
@@ -114,13 +116,14 @@ static int time_group(const compare_request *request, const gd_plan plans[SIDES]
     griddep_error_init(&error);
     for (int i = 0; i < SIDES && code == 0; i++) {
         code = gd_session_open(&sessions[i], &plans[i], runtime, GRIDDEP_PDL_AUTO);
+        sessions[i].beside = request->names[i];
         if (code == 0)
             code = gd_session_run(&sessions[i], mode, sessions[i].experiment.serial);
         if (code == 0 && gd_clock_open(&sessions[i].experiment, &clocks[i], &error) != GRIDDEP_OK)
-            code = report_timing_error(&error, request->names[i]);
+            code = report_timing_error(&sessions[i], &error);
     }
     if (code == 0)
-        code = time_pairs(request, sessions, clocks, mode, times, pairs);
+        code = time_pairs(sessions, clocks, mode, times, pairs);
     for (int i = 0; i < SIDES; i++) {
         gd_clock_close(&clocks[i]);
         gd_session_close(&sessions[i]);
@@ -193,12 +196,14 @@ static void print_json(const compare_request *request, const comparison *result,
 
 /* ---- the pictures ---- */
 
-static int trace_side(const gd_plan *plan, griddep_runtime *runtime, int32_t mode, side *into)
+static int trace_side(const gd_plan *plan, const char *name, griddep_runtime *runtime, int32_t mode,
+                      side *into)
 {
     const griddep_timeline_options options = {.size = sizeof(options)};
     griddep_error error;
     griddep_error_init(&error);
     int code = gd_session_open(&into->session, plan, runtime, GRIDDEP_PDL_DEFAULT);
+    into->session.beside = name;
     if (code == 0)
         code = gd_session_run(&into->session, mode, into->session.experiment.serial);
     if (code == 0 && griddep_timeline_create(into->session.chain, &options, &into->timeline,
@@ -224,7 +229,7 @@ static int draw(const compare_request *request, const gd_plan plans[SIDES],
                                         request->names[i], result->us[i]);
         sides[i].view = gd_traceview_of(&plans[i], info);
         sides[i].view.chain = sides[i].title;
-        code = trace_side(&plans[i], runtime, mode, &sides[i]);
+        code = trace_side(&plans[i], request->names[i], runtime, mode, &sides[i]);
         views[i] = sides[i].view;
     }
     gd_progress_wipe();

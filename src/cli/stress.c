@@ -271,12 +271,11 @@ static int run_stress(gd_stress *stress)
 
 static int check_plan(gd_stress *stress)
 {
-    if (stress->plan->launch_count < 2)
-        return gd_message_error_at((gd_place){stress->request->path, 0, 0},
-                                   "a chain of one launch has no hop");
-    int code = gd_plan_check_files(stress->plan, &stress->modules);
     find_hops(stress);
-    return code;
+    if (stress->hop_count == 0)
+        return gd_message_error_at((gd_place){stress->request->path, 0, 0},
+                                   "the chain has no hop: no launch stands behind a kernel");
+    return gd_plan_check_files(stress->plan, &stress->modules);
 }
 
 static int stress_plan(gd_stress *stress)

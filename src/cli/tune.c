@@ -118,9 +118,10 @@ static void free_input(gd_tune_input *input)
 
 static int check_plan(const gd_plan *plan, const char *path)
 {
-    if (plan->launch_count < 2)
-        return gd_message_error_at((gd_place){path, 0, 0},
-                                   "a chain of one launch has no hop to tune");
+    const uint32_t kernels = gd_plan_kernel_count(plan);
+    if (kernels < 2)
+        return gd_message_error_at((gd_place){path, 0, 0}, "a chain %s has no hop to tune",
+                                   kernels == 0 ? "without a kernel" : "of one kernel");
     if (plan->buffer_count == 0)
         return gd_message_error_at((gd_place){path, 0, 0},
                                    "the chain has no buffers, and without results nothing tells "
@@ -178,6 +179,8 @@ static int tune_plan(const gd_tune_request *request, gd_chainfile *chainfile, co
     griddep_tune *tune = NULL;
     griddep_tune_info result = {.size = sizeof(result)};
     int code = gd_session_open(&session, plan, runtime, GRIDDEP_PDL_DEFAULT);
+    if (code == 0) /* what faults by itself is told as other commands do */
+        code = gd_session_run(&session, GRIDDEP_MODE_SERIAL, NULL);
     if (code == 0)
         code = search(request, &session, &tune);
     if (code == 0)

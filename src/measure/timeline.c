@@ -234,6 +234,15 @@ static bool has_stamps(const griddep_timeline *timeline)
     return timeline->count == 0;
 }
 
+static bool has_kernels(const griddep_chain *chain)
+{
+    for (uint32_t i = 0; i < chain->count; i++) {
+        if (gd_chain_call(&chain->launches[i]))
+            return true;
+    }
+    return false;
+}
+
 /* ---- the trace's memory ---- */
 
 static int32_t make_room(griddep_timeline *timeline, griddep_error *error)
@@ -416,8 +425,10 @@ static int32_t fill_timeline(griddep_timeline *timeline, griddep_chain *chain, u
     if (!status && !has_stamps(timeline))
         status = gd_error_set(
             error, GRIDDEP_ERROR_UNSUPPORTED,
-            "no kernel of the chain has PTX that could be instrumented: the modules are cubins, "
-            "fatbins, or PTX that this library cannot read");
+            has_kernels(chain)
+                ? "no kernel of the chain has PTX that could be instrumented: the modules are "
+                  "cubins, fatbins, or PTX that this library cannot read"
+                : "the chain has no kernel, and nothing else tells when it runs");
     return status ? status : make_room(timeline, error);
 }
 

@@ -700,7 +700,7 @@ fi
 sed '/^  - kernel/,$d' "$work/tune.yaml" >"$work/tune_one.yaml"
 sed -n '/^  - kernel/,/^    arguments/p' "$work/tune.yaml" | sed -n 1,7p >>"$work/tune_one.yaml"
 run tune "$work/tune_one.yaml"
-check "tune one launch" 2 err "a chain of one launch has no hop to tune"
+check "tune one launch" 2 err "a chain of one kernel has no hop to tune"
 if [ -n "${EMULATED_DRIVER:-}" ]; then
     store_before=$GRIDDEP_STORE
     GRIDDEP_EMULATOR_DEVICES=2 GRIDDEP_STORE=$work/hops GRIDDEP_NCCL=${EMULATED_DRIVER%/*}/libfake-nccl.so
@@ -843,6 +843,19 @@ fi
 stress_chain add_one c | sed '$d' | sed '$d' >"$work/stress.yaml"
 run stress "$work/stress.yaml"
 check "stress one launch" 2 err "has no hop"
+printf 'name: moves\nbuffers: [{name: a, type: f32, count: 4}, {name: b, type: f32, count: 4}]\nlaunches:\n  - {copy: {from: a, to: b}}\n  - {fill: {buffer: a, value: 1}}\n' >"$work/moves.yaml"
+run stress "$work/moves.yaml"
+check "stress without kernels" 2 err "the chain has no hop: no launch stands behind a kernel"
+run tune "$work/moves.yaml"
+check "tune without kernels" 2 err "a chain without a kernel has no hop to tune"
+if [ -n "${EMULATED_DRIVER:-}" ]; then
+    run trace "$work/moves.yaml" --driver "$EMULATED_DRIVER"
+    check "trace without kernels" 4 err "the chain has no kernel, and nothing else tells when it runs"
+    run explain "$work/moves.yaml" --driver "$EMULATED_DRIVER"
+    check "explain without kernels" 0 out "measured: nothing: the chain has no kernel"
+    run sanitize "$work/moves.yaml"
+    check "sanitize without kernels" 0 out "(no kernel; schedules"
+fi
 
 # ---- rewrite
 
@@ -1325,6 +1338,15 @@ for command in run trace tune stress explain "compare $work/step.yaml"; do
 done
 run sanitize "$work/step.yaml"
 check "sanitize of a chain that changes its state" 0 out "no race"
+# One in floating point is not known for a state, and a launch that faults is not taken for one of another chain.
+sed 's/type: u32/type: f32/' step.yaml | sed '/name: cache/s/count: 4/count: 3/' >"$work/step_f32.yaml"
+run run "$work/step_f32.yaml" --emulate
+check "run of a chain whose state is no integer" 4 err "timing, where a step begins with what the one before it left: the time"
+sed 's/count: 4/count: 2/' step.yaml >"$work/step_short.yaml"
+run compare "$work/step.yaml" "$work/step_short.yaml" --emulate
+check "compare with a chain that faults" 4 err "step_short.yaml: running in mode 'graph-pdl'" err "kernel step (launch "
+run tune "$work/step_short.yaml" --emulate
+check "tune of a chain that faults" 4 err "step.ptx:" err "running in mode 'serial'" err ": launch 1 (step), CTA"
 
 # The emulated driver itself, by a program and by chains.
 run sanitize -- "$griddep" run copy.yaml --driver nvidia --repeat 0

@@ -12,9 +12,15 @@
 /* A sample lasts at least this long. */
 static const double sample_microseconds = 2000.0;
 
-static int report_timing_error(const griddep_error *error)
+const char *gd_measure_words(const gd_experiment *experiment)
 {
-    return gd_message_library(error, "timing");
+    return experiment->renews ? "timing"
+                              : "timing, where a step begins with what the one before it left";
+}
+
+static int report_timing_error(const gd_experiment *experiment, const griddep_error *error)
+{
+    return gd_message_library(error, gd_measure_words(experiment));
 }
 
 static int take_samples(const gd_clock *clock, griddep_chain *chain, uint32_t modes,
@@ -29,7 +35,7 @@ static int take_samples(const gd_clock *clock, griddep_chain *chain, uint32_t mo
                 continue;
             if (gd_clock_time(clock, chain, mode, timings[mode].batch, &samples[mode][sample],
                               &error) != GRIDDEP_OK)
-                return report_timing_error(&error);
+                return report_timing_error(clock->experiment, &error);
         }
     }
     return 0;
@@ -48,7 +54,7 @@ static int measure(const gd_clock *clock, griddep_chain *chain, uint32_t modes, 
         samples[mode] = gd_heap_take(count, sizeof(double));
         if (gd_clock_choose_batch(clock, chain, mode, sample_microseconds, &timings[mode].batch,
                                   &error) != GRIDDEP_OK)
-            return report_timing_error(&error);
+            return report_timing_error(clock->experiment, &error);
     }
     int code = take_samples(clock, chain, modes, timings, samples, count);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT && code == 0; mode++)
@@ -66,7 +72,7 @@ int gd_measure_modes(griddep_chain *chain, const gd_experiment *experiment, uint
     griddep_error_init(&error);
     int code = gd_clock_open(experiment, &clock, &error) == GRIDDEP_OK
                    ? measure(&clock, chain, modes, samples, timings, values)
-                   : report_timing_error(&error);
+                   : report_timing_error(experiment, &error);
     for (int32_t mode = 0; mode < GRIDDEP_MODE_COUNT; mode++)
         free(values[mode]);
     gd_clock_close(&clock);

@@ -23,4 +23,7 @@ typedef struct gd_timing {
 int gd_measure_modes(griddep_chain *chain, const gd_experiment *experiment, uint32_t modes,
                      uint32_t samples, gd_timing timings[GRIDDEP_MODE_COUNT]);
 
+/* What was done when a timing failed. */
+const char *gd_measure_words(const gd_experiment *experiment);
+
 #endif

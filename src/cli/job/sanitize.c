@@ -10,6 +10,8 @@
 
 #include "griddep.h"
 
+#include "base/text.h"
+
 #include "cli/job/driverfolder.h"
 #include "cli/io/heap.h"
 #include "cli/io/message.h"
@@ -37,9 +39,12 @@ char *gd_sanitize_verdict(const gd_sanitize *request, size_t found, uint64_t lau
 {
     bool races = strcmp(request->checks, "all") == 0 || strstr(request->checks, "race") != NULL;
     const char *where = several ? "these executions" : "this execution";
-    char *settings = gd_heap_format("%llu launch%s; schedule%s %s%s model %s",
-                                    (unsigned long long)launches, launches == 1 ? "" : "es",
-                                    several ? "s" : "", schedules, several ? ";" : ",", model);
+    char *count = launches == 0 ? gd_heap_string("no kernel")
+                                : gd_heap_format("%llu %s", (unsigned long long)launches,
+                                                 gd_plural(launches, "launch", "launches"));
+    char *settings = gd_heap_format("%s; schedule%s %s%s model %s", count, several ? "s" : "",
+                                    schedules, several ? ";" : ",", model);
+    free(count);
     char *verdict = found > 0 ? gd_heap_format("%zu finding%s in %s (%s)", found,
                                                found == 1 ? "" : "s", where, settings)
                     : races   ? gd_heap_format("no race in %s (%s)", where, settings)

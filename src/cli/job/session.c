@@ -22,6 +22,8 @@ int gd_session_report(const gd_session *session, const griddep_error *error, con
 {
     const uint64_t line = number_behind(error->text, ", line ");
     uint32_t index = 0;
+    if (session->beside != NULL)
+        return gd_message_library_at((gd_place){session->beside, 0, 0}, error, doing);
     const gd_plan_launch *launch =
         session->emulated && line > 0
             ? gd_racelist_find_launch(session->plan, number_behind(error->text, " (launch "),

@@ -26,6 +26,8 @@ typedef struct gd_session {
                                * something */
     uint32_t multiprocessors; /* of the device */
     bool emulated;            /* the driver is the one in software */
+    const char *beside; /* its file, where other chains run on the runtime too, so that the driver's
+                         * numbers of launches are not its own; NULL: it is alone */
 } gd_session;
 
 /* Realises the plan. pdl: GRIDDEP_PDL_* for launches that say nothing. Returns 0, or an exit code

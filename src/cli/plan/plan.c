@@ -159,6 +159,14 @@ bool gd_plan_is_kernel(const gd_plan_launch *launch)
     return launch->node == GRIDDEP_GRAPH_NODE_KERNEL;
 }
 
+uint32_t gd_plan_kernel_count(const gd_plan *plan)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->launch_count; i++)
+        count += gd_plan_is_kernel(&plan->launches[i]);
+    return count;
+}
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;

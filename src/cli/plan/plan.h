@@ -191,6 +191,8 @@ uint64_t gd_plan_reach(const gd_plan *plan, const gd_plan_argument *argument);
 
 bool gd_plan_is_kernel(const gd_plan_launch *launch);
 
+uint32_t gd_plan_kernel_count(const gd_plan *plan);
+
 /* Fills what follows from the rest: which buffers are written, and the bytes of a step where none
  * are given. */
 void gd_plan_finish(gd_plan *plan);

@@ -32,11 +32,9 @@ static const gd_plan_buffer *find_buffer(const gd_race_chain *chain, const char 
 /* Each run of the chain counts its kernels on from the one before it. */
 const gd_plan_launch *gd_racelist_find_launch(const gd_plan *plan, uint64_t launch, uint32_t *index)
 {
-    uint32_t kernels = 0;
     if (plan == NULL || launch == 0)
         return NULL;
-    for (uint32_t i = 0; i < plan->launch_count; i++)
-        kernels += gd_plan_is_kernel(&plan->launches[i]);
+    const uint32_t kernels = gd_plan_kernel_count(plan);
     uint64_t left = kernels > 0 ? (launch - 1) % kernels : 0;
     for (*index = 0; *index < plan->launch_count; ++*index)
         if (gd_plan_is_kernel(&plan->launches[*index]) && left-- == 0)
