@@ -108,25 +108,25 @@ static bool tells_blocks(const json_t *of, const char *key)
 /* Members of quantization_config that say what the elements mean: texts that are read, in either
  * case. Its other members tell of activations, or what the tensors show. */
 static const struct {
-    const char *key;
+    const char *key, *method; /* NULL: any */
     const char *known[7];
 } quantized[] = {
-    {"quant_method", {"fp8", "fbgemm_fp8", "compressed-tensors", "modelopt", "gptq", "awq"}},
-    {"fmt", {"e4m3"}},
-    {"version", {"gemm"}},
-    {"checkpoint_format", {"gptq", "gptq_v2"}},
-    {"format", {"gptq", "gptq_v2", "float-quantized", "naive-quantized", "dense"}},
-    {"pack_dtype", {"int32"}},
+    {"quant_method", NULL, {"fp8", "fbgemm_fp8", "compressed-tensors", "modelopt", "gptq", "awq"}},
+    {"fmt", NULL, {"e4m3"}},
+    {"version", "awq", {"gemm"}},
+    {"checkpoint_format", NULL, {"gptq", "gptq_v2"}},
+    {"format", NULL, {"gptq", "gptq_v2", "float-quantized", "naive-quantized", "dense"}},
+    {"pack_dtype", NULL, {"int32"}},
 };
 
-static void check_quantized(const json_t *of)
+static void check_quantized(const json_t *of, const char *method)
 {
     for (size_t i = 0; i < sizeof quantized / sizeof *quantized; i++) {
         const char *text = json_text_or(file_name, of, quantized[i].key, NULL);
         const char *const *known = quantized[i].known;
         while (text && *known && strcasecmp(text, *known))
             known++;
-        if (!*known)
+        if (!*known && (!quantized[i].method || !strcasecmp(quantized[i].method, method)))
             fail("%s: quantization_config has the %s \"%s\", which is not read", file_name,
                  quantized[i].key, text);
     }
@@ -147,8 +147,8 @@ static void read_quantization(const json_t *root, model_config *config)
         return;
     if (!json_is_object(of))
         fail("%s: quantization_config is no object", file_name);
-    check_quantized(of);
     const char *method = json_text_or(file_name, of, "quant_method", "");
+    check_quantized(of, method);
     const bool awq = !strcasecmp(method, "awq");
     config->blocks = tells_blocks(of, "weight_block_size");
     json_object_foreach(json_object_get(of, "config_groups"), name, group)

@@ -614,6 +614,13 @@ h[q + 'weight_scale_inv'] = h.pop(q + 'weight_scale')"
     generate e4m3_row -p a -n 2 && same_tokens "$(field "$work/out.json" tokens)" other -p a -n 2
 }
 check "biases of zeros, scales of activations" idle
+versioned() { # compressed-tensors tells its own version
+    cp -r "$work/blocks" "$work/versioned"
+    sed "s/\"quant_method\": \"fp8\"/\"quant_method\": \"compressed-tensors\", \"version\": \"0.9\"/" \
+        "$work/blocks/config.json" >"$work/versioned/config.json"
+    grep -q '"version": "0.9"' "$work/versioned/config.json" && generate versioned -p a -n 1
+}
+check "the version of compressed-tensors" versioned
 # --weights names what the files have, or nothing.
 for pair in e4m3_row:bf16 e4m3_row:f16 blocks:bf16 blocks:int4 awq:bf16 awq:f16 awq:fp8; do
     check "--weights ${pair#*:} of ${pair%:*}" refuses "in the files, which --weights does not change" \
