@@ -6,8 +6,6 @@
 
 enum { KINDS = sizeof(belongings) / sizeof(uint64_t) };
 
-static griddep_error error = {.size = sizeof error};
-
 static uint64_t digest_options(const model_options *of)
 {
     const double numbers[] = {of->type,       of->bits,
@@ -43,7 +41,7 @@ static void gather(const belongings *own, const device_group *with, belongings *
     griddep_chain *chain = NULL;
     uint64_t memory = 0;
 
-    check(griddep_memory_allocate(runtime, with->devices * sizeof *own, &memory, &error), &error,
+    check(griddep_memory_allocate(runtime, with->devices * sizeof *own, &memory, &error),
           "the other processes");
     const uint64_t place = memory + with->rank * sizeof *own;
     const griddep_hop hop = {.size = sizeof hop,
@@ -52,16 +50,14 @@ static void gather(const belongings *own, const device_group *with, belongings *
                              .source = place,
                              .target = memory,
                              .count = KINDS};
-    check(griddep_memory_write(runtime, place, own, sizeof *own, NULL, &error), &error,
+    check(griddep_memory_write(runtime, place, own, sizeof *own, NULL, &error),
           "the other processes");
-    check(griddep_chain_create(runtime, &chain, &error), &error, "the other processes");
-    check(griddep_chain_add_hop(chain, with->group, NULL, &hop, &error), &error,
-          "the other processes");
-    check(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, NULL, &error), &error,
-          "the other processes");
+    check(griddep_chain_create(runtime, &chain, &error), "the other processes");
+    check(griddep_chain_add_hop(chain, with->group, NULL, &hop, &error), "the other processes");
+    check(griddep_chain_run(chain, GRIDDEP_MODE_SERIAL, NULL, &error), "the other processes");
     check(griddep_memory_read(runtime, all, memory, with->devices * sizeof *own, NULL, &error),
-          &error, "the other processes");
-    check(griddep_group_status(with->group, &error), &error, "the other processes");
+          "the other processes");
+    check(griddep_group_status(with->group, &error), "the other processes");
     griddep_chain_destroy(chain);
     griddep_memory_free(runtime, memory, NULL);
 }

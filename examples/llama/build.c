@@ -3,17 +3,15 @@
 #include <string.h>
 
 #include "build.h"
-#include "kernels.h"
 
-enum { MOST_MODULES = 16 };
-
-struct model_modules {
-    griddep_module *list[MOST_MODULES];
-    char *names[MOST_MODULES];
-    uint32_t count;
-};
-
-static griddep_error error = {.size = sizeof error};
+/* An application carries its PTX as text, and no compiler. */
+__asm__(".section .rodata\n"
+        ".global kernels_ptx\n"
+        "kernels_ptx:\n"
+        ".incbin \"kernels.ptx\"\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const char kernels_ptx[];
 
 /* ---- kernels ---- */
 
@@ -24,83 +22,64 @@ static griddep_kernel *find_kernel(model *of, const char *name, bool own)
     griddep_kernel *kernel = NULL;
     uint32_t i = 0;
 
-    if (!of->modules)
-        of->modules = allocate(1, sizeof *of->modules);
-    struct model_modules *modules = of->modules;
-    while (i < modules->count && strcmp(modules->names[i], module))
+    while (i < of->module_count && strcmp(of->module_names[i], module))
         i++;
     if (i == MOST_MODULES)
         fail("there is no room for %s", name);
-    if (i == modules->count) {
-        if (own)
-            check(griddep_module_load(of->runtime, kernels_ptx, strlen(kernels_ptx), NULL,
-                                      &modules->list[i], &error),
-                  &error, name);
-        else
-            check(griddep_module_load_shelf(of->runtime, name, NULL, &modules->list[i], &error),
-                  &error, name);
-        modules->names[i] = format_text("%s", module);
-        modules->count++;
+    griddep_module **at = &of->modules[i];
+    if (i == of->module_count) {
+        check(own ? griddep_module_load(of->runtime, kernels_ptx, strlen(kernels_ptx), NULL, at,
+                                        &error)
+                  : griddep_module_load_shelf(of->runtime, name, NULL, at, &error),
+              name);
+        of->module_names[of->module_count++] = format_text("%s", module);
     }
-    check(griddep_module_find_kernel(modules->list[i], name, &kernel, &error), &error, name);
+    check(griddep_module_find_kernel(*at, name, &kernel, &error), name);
     return kernel;
 }
 
 builder build_begin(model *of, griddep_chain **chain)
 {
-    check(griddep_chain_create(of->runtime, chain, &error), &error, "a chain");
+    check(griddep_chain_create(of->runtime, chain, &error), "a chain");
     for (uint32_t i = 0; i < of->stretch_count; i++)
         check(griddep_chain_add_buffer(*chain, of->stretches[i].at, of->stretches[i].bytes, &error),
-              &error, "a chain");
+              "a chain");
     return (builder){.of = of, .chain = *chain, .type = of->type == ELEMENT_F16 ? "f16" : "bf16"};
 }
 
 void build_end(model *of)
 {
-    if (!of->modules)
-        return;
-    for (uint32_t i = 0; i < of->modules->count; i++) {
-        griddep_module_unload(of->modules->list[i]);
-        free(of->modules->names[i]);
+    for (uint32_t i = 0; i < of->module_count; i++) {
+        griddep_module_unload(of->modules[i]);
+        free(of->module_names[i]);
     }
-    free(of->modules);
-    of->modules = NULL;
 }
 
 /* ---- arguments ---- */
 
-static void give(builder *with, griddep_argument argument)
+void give(builder *with, const griddep_argument *list, size_t count)
 {
-    with->arguments[with->count++] = argument;
+    for (size_t i = 0; i < count; i++)
+        with->arguments[with->count++] = list[i];
 }
 
-void give_address(builder *with, uint64_t address)
+griddep_argument address(uint64_t value)
 {
-    give(with, (griddep_argument){.bytes = 8, .value = address});
+    return (griddep_argument){.bytes = 8, .value = value};
 }
 
-void give_u32(builder *with, uint64_t value)
+griddep_argument u32(uint64_t value)
 {
-    give(with, (griddep_argument){.bytes = 4, .value = value});
+    return (griddep_argument){.bytes = 4, .value = value};
 }
 
-void give_u64(builder *with, uint64_t value)
-{
-    give(with, (griddep_argument){.bytes = 8, .value = value});
-}
-
-void give_f32(builder *with, double value)
+griddep_argument f32(double value)
 {
     float narrow = (float)value;
     uint32_t bits;
 
     memcpy(&bits, &narrow, sizeof bits);
-    give_u32(with, bits);
-}
-
-void give_map(builder *with, const griddep_tensor_map *map)
-{
-    give(with, (griddep_argument){.bytes = sizeof *map, .data = map});
+    return u32(bits);
 }
 
 /* ---- launches ---- */
@@ -117,7 +96,7 @@ static void add(builder *with, const char *name, bool own, griddep_launch_config
     with->kernels++;
     check(griddep_chain_add(with->chain, find_kernel(with->of, name, own), &config, with->arguments,
                             with->count, &error),
-          &error, name);
+          name);
     with->count = 0;
     with->launches++;
     with->last = config;
@@ -135,7 +114,7 @@ void add_shelf(builder *with, const char *family, const char *type, griddep_laun
     config.size = sizeof config;
     check(griddep_shelf_suggest(name, &with->of->device, with->arguments, with->count, &config,
                                 &error),
-          &error, name);
+          name);
     add(with, name, false, config);
     free(name);
 }
@@ -152,7 +131,7 @@ static void add_hop(builder *with, int32_t operation, uint64_t from, uint64_t to
 
     if (!with->of->group || with->alone)
         return;
-    check(griddep_chain_add_hop(with->chain, with->of->group, NULL, &hop, &error), &error, "a hop");
+    check(griddep_chain_add_hop(with->chain, with->of->group, NULL, &hop, &error), "a hop");
     with->launches++;
 }
 
@@ -176,19 +155,13 @@ void add_head_norms(builder *with, const layer *at, uint64_t qkv, uint32_t rows)
     enum { WARPS = 8 };
     const model_config *config = &with->of->config;
     uint32_t heads = config->heads + config->kv_heads;
-    char *name = format_text("norm_heads_%s", with->type);
 
-    give_address(with, qkv);
-    give_address(with, at->q_norm);
-    give_address(with, at->k_norm);
-    give_u32(with, config->heads);
-    give_u32(with, config->kv_heads);
-    give_u32(with, config->head_dim);
-    give_f32(with, config->epsilon);
-    add_own(with, name,
+    GIVE(with, address(qkv), address(at->q_norm), address(at->k_norm), u32(config->heads),
+         u32(config->kv_heads), u32(config->head_dim), f32(config->epsilon),
+         u32(with->of->type == ELEMENT_F16));
+    add_own(with, "norm_heads",
             (griddep_launch_config){.grid = {(heads + WARPS - 1) / WARPS, rows},
                                     .block = {32 * WARPS}});
-    free(name);
 }
 
 void build_launch(model *of, const char *name, griddep_launch_config config,
@@ -196,5 +169,5 @@ void build_launch(model *of, const char *name, griddep_launch_config config,
 {
     config.size = sizeof config;
     check(griddep_launch(find_kernel(of, name, true), &config, arguments, count, NULL, &error),
-          &error, name);
+          name);
 }

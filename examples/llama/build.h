@@ -21,12 +21,17 @@ typedef struct builder {
 builder build_begin(model *of, griddep_chain **chain);
 void build_end(model *of); /* the kernels go */
 
-void give_address(builder *with, uint64_t address);
-void give_u32(builder *with, uint64_t value);
-void give_u64(builder *with, uint64_t value);
-void give_f32(builder *with, double value);
-/* A tensor map, which lives until the launch is added. */
-void give_map(builder *with, const griddep_tensor_map *map);
+/* Arguments of the launch that is added next. */
+griddep_argument address(uint64_t value);
+griddep_argument u32(uint64_t value);
+griddep_argument f32(double value);
+void give(builder *with, const griddep_argument *list, size_t count);
+#define GIVE(with, ...)                                                                            \
+    give(with, (const griddep_argument[]){__VA_ARGS__},                                            \
+         sizeof((griddep_argument[]){__VA_ARGS__}) / sizeof(griddep_argument))
+#define give_address(with, value) GIVE(with, address(value))
+#define give_u32(with, value) GIVE(with, u32(value))
+#define give_f32(with, value) GIVE(with, f32(value))
 
 /* Adds a launch of one of the program's own kernels. */
 void add_own(builder *with, const char *name, griddep_launch_config config);
@@ -49,5 +54,28 @@ void add_head_norms(builder *with, const layer *at, uint64_t qkv, uint32_t rows)
 /* A launch of one of the program's kernels outside of chains. */
 void build_launch(model *of, const char *name, griddep_launch_config config,
                   const griddep_argument *arguments, uint32_t count);
+
+/* ---- a model's chains ---- */
+
+/* A step: the next token of each sequence. */
+void decode_make(model *of, const sampling *draw);
+
+/* A step without hops and without its end, so that each run of it does the same. Returns how many
+ * launches it has: the first ones of a step, hops not counted. */
+uint32_t decode_make_part(model *of, const sampling *draw, griddep_chain **chain);
+
+/* Leaves in of->shapes what suits a step in a mode. search: looks for it first, for some seconds,
+ * prints what came of it, and remembers it for this model, context, number of texts, device and
+ * driver; the memory of activations and of the cache is overwritten. */
+void tune_step(model *of, const sampling *draw, int32_t mode, bool search);
+
+/* A part of a sequence's prompt: its keys and values go to the cache. */
+void prompt_make(model *of);
+void prompt_free(model *of);
+void prompt_prepare(const model *of, int32_t mode);
+
+/* Computes tokens 0 to `count` - 1 of a sequence, whose tokens are in its history, on all devices,
+ * each in its stream. Asynchronous. */
+void prompt_run(model *of, uint32_t sequence, uint32_t count, int32_t mode, void *const *streams);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chat.h"
+#include "tokenizer.h"
 
 /* Marks, with names of special tokens in them. */
 static void mark(tokenizer *with, const char *text, token_list *tokens)
@@ -20,26 +20,18 @@ static void message(tokenizer *with, const char *before, const char *text, const
     mark(with, after, tokens);
 }
 
-static void encode_llama3(tokenizer *with, const char *system, const char *user, token_list *tokens)
-{
-    static const char end[] = "<|eot_id|>";
-
-    tokenizer_begin(with, tokens);
-    if (system)
-        message(with, "<|start_header_id|>system<|end_header_id|>\n\n", system, end, tokens);
-    message(with, "<|start_header_id|>user<|end_header_id|>\n\n", user, end, tokens);
-    mark(with, "<|start_header_id|>assistant<|end_header_id|>\n\n", tokens);
-}
-
-static void encode_chatml(tokenizer *with, const char *system, const char *user, token_list *tokens)
-{
-    static const char end[] = "<|im_end|>\n";
-
-    if (system)
-        message(with, "<|im_start|>system\n", system, end, tokens);
-    message(with, "<|im_start|>user\n", user, end, tokens);
-    mark(with, "<|im_start|>assistant\n", tokens);
-}
+/* Formats of which each mark is a special token of its own. */
+static const struct format {
+    const char *shows; /* a token that others lack */
+    bool begins;       /* what begins a text stands in front */
+    const char *system, *user, *answer, *end;
+} formats[] = {
+    {"<|start_header_id|>", true, "<|start_header_id|>system<|end_header_id|>\n\n",
+     "<|start_header_id|>user<|end_header_id|>\n\n",
+     "<|start_header_id|>assistant<|end_header_id|>\n\n", "<|eot_id|>"},
+    {"<|im_start|>", false, "<|im_start|>system\n", "<|im_start|>user\n", "<|im_start|>assistant\n",
+     "<|im_end|>\n"},
+};
 
 /* Llama 2 and Mistral: marks that are text, unless the vocabulary has them. */
 static void encode_instruction(tokenizer *with, const char *system, const char *user,
@@ -47,10 +39,9 @@ static void encode_instruction(tokenizer *with, const char *system, const char *
 {
     char *text =
         system ? format_text("<<SYS>>\n%s\n<</SYS>>\n\n%s", system, user) : format_text("%s", user);
-    uint32_t ignored;
 
     tokenizer_begin(with, tokens);
-    if (tokenizer_find(with, "[INST]", &ignored)) {
+    if (tokenizer_has(with, "[INST]")) {
         message(with, "[INST]", text, "[/INST]", tokens);
     } else {
         char *marked = format_text("[INST] %s [/INST]", text);
@@ -62,15 +53,20 @@ static void encode_instruction(tokenizer *with, const char *system, const char *
 
 void chat_encode(tokenizer *with, const char *system, const char *user, token_list *tokens)
 {
-    uint32_t ignored;
-
-    if (tokenizer_find(with, "<|start_header_id|>", &ignored))
-        encode_llama3(with, system, user, tokens);
-    else if (tokenizer_find(with, "<|im_start|>", &ignored))
-        encode_chatml(with, system, user, tokens);
-    else if (tokenizer_find(with, "</s>", &ignored))
-        encode_instruction(with, system, user, tokens);
-    else
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const struct format *of = &formats[i];
+        if (!tokenizer_has(with, of->shows))
+            continue;
+        if (of->begins)
+            tokenizer_begin(with, tokens);
+        if (system)
+            message(with, of->system, system, of->end, tokens);
+        message(with, of->user, user, of->end, tokens);
+        mark(with, of->answer, tokens);
+        return;
+    }
+    if (!tokenizer_has(with, "</s>"))
         fail("the vocabulary has none of the marks of conversations that this program knows: give "
              "the prompt as text, without --chat");
+    encode_instruction(with, system, user, tokens);
 }

@@ -30,10 +30,12 @@ void flush_output(void)
         fail("standard output: %s", strerror(errno));
 }
 
-void check(int32_t status, const griddep_error *error, const char *what)
+griddep_error error = {.size = sizeof error};
+
+void check(int32_t status, const char *what)
 {
     if (status != GRIDDEP_OK)
-        fail("%s: %s", what, error->text);
+        fail("%s: %s", what, error.text);
 }
 
 void *allocate(size_t count, size_t bytes)
@@ -142,7 +144,7 @@ void file_unmap(mapped_file *file)
 
 json_t *json_read(const char *folder, const char *name, bool optional)
 {
-    json_error_t error;
+    json_error_t problem;
     mapped_file file;
 
     if (optional && !file_exists(folder, name))
@@ -151,9 +153,9 @@ json_t *json_read(const char *folder, const char *name, bool optional)
     if (!file.bytes)
         fail("%s is empty", file.path);
     json_t *object =
-        json_loadb((const char *)file.data, file.bytes, JSON_REJECT_DUPLICATES, &error);
+        json_loadb((const char *)file.data, file.bytes, JSON_REJECT_DUPLICATES, &problem);
     if (!object)
-        fail("%s, line %d: %s", file.path, error.line, error.text);
+        fail("%s, line %d: %s", file.path, problem.line, problem.text);
     if (!json_is_object(object))
         fail("%s holds no JSON object", file.path);
     file_unmap(&file);

@@ -11,12 +11,14 @@
 #include "griddep.h"
 
 /* Prints "llama: ..." and ends the program with status 1. */
-/* Ends the program when what it wrote to standard output did not arrive. */
-void flush_output(void);
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Ends the program with the library's message when a call of it failed. */
-void check(int32_t status, const griddep_error *error, const char *what);
+/* Ends the program when what it wrote to standard output did not arrive. */
+void flush_output(void);
+
+/* Of the main thread's calls of the library. check ends the program with it when one failed. */
+extern griddep_error error;
+void check(int32_t status, const char *what);
 
 /* Memory, zeroed; or the end of the program. */
 void *allocate(size_t count, size_t bytes);

@@ -242,7 +242,7 @@ void config_read(const char *folder, model_config *config)
         find_family(json_text_or(file_name, root, "model_type", "(none)"));
     const char *activation = json_text_or(file_name, root, "hidden_act", "silu");
 
-    *config = (model_config){.family = format_text("%s", family->name)};
+    *config = (model_config){.family = family->name};
     config->hidden = (uint32_t)json_whole(file_name, root, "hidden_size", 8, 1 << 20);
     config->feed_forward = (uint32_t)json_whole(file_name, root, "intermediate_size", 8, 1 << 22);
     config->layers = (uint32_t)json_whole(file_name, root, "num_hidden_layers", 1, 1 << 12);
@@ -276,16 +276,9 @@ void config_read(const char *folder, model_config *config)
     json_decref(root);
 }
 
-void config_free(model_config *config)
-{
-    free(config->family);
-    *config = (model_config){0};
-}
-
 /* The angle that a pair turns by from one position to the next. */
 static double frequency(const model_config *config, uint32_t pair)
 {
-    const double turn = 2 * 3.14159265358979323846;
     double plain = pow(config->rope_base, -2.0 * pair / config->head_dim);
 
     if (config->rope == ROPE_LINEAR)
@@ -293,7 +286,7 @@ static double frequency(const model_config *config, uint32_t pair)
     if (config->rope == ROPE_PLAIN)
         return plain;
     /* Llama 3: long waves are stretched, short ones kept, those between them mixed. */
-    double wave = turn / plain;
+    double wave = 2 * M_PI / plain;
     if (wave < config->rope_original / config->rope_high)
         return plain;
     if (wave > config->rope_original / config->rope_low)

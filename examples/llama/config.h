@@ -17,7 +17,7 @@ typedef enum four_bits {
 typedef enum rope_kind { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 } rope_kind;
 
 typedef struct model_config {
-    char *family; /* "llama", "mistral", "qwen2" or "qwen3" */
+    const char *family; /* "llama", "mistral", "qwen2" or "qwen3" */
     uint32_t hidden, feed_forward, layers, heads, kv_heads, head_dim, vocabulary;
     uint32_t context; /* most positions that the model was made for */
     double epsilon;   /* of the RMS norms */
@@ -39,7 +39,6 @@ typedef struct model_config {
 
 /* Reads it, or ends the program with a message that names file and member. */
 void config_read(const char *folder, model_config *config);
-void config_free(model_config *config);
 
 /* Cosine and sine for each position and pair of a head, as the attention kernels take them:
  * 2 * (head_dim / 2) floats a position. The caller frees it. */

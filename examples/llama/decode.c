@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "build.h"
-#include "decode.h"
 #include "tiles.h"
 
 /* x and two slots of 16 tiles lie in shared memory: where that has no room for all sequences,
@@ -45,23 +44,17 @@ static void add_linear(builder *with, const matrix *weight, const matrix *up, ui
                        uint64_t norm, uint64_t bias, uint64_t residual, uint64_t y, uint64_t rows,
                        uint64_t columns)
 {
-    const uint64_t behind[] = {x, norm, bias, residual, y};
     const model *of = with->of;
 
     if (weight->bits == 4) {
         add_tiles(with, weight, up, x, norm, bias, residual, y, rows, columns);
         return;
     }
-    give_address(with, weight->at);
-    give_address(with, up ? up->at : 0);
-    if (weight->bits == 8) {
-        give_address(with, weight->scale);
-        give_address(with, up ? up->scale : 0);
-    }
-    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++)
-        give_address(with, behind[i]);
-    give_u32(with, rows);
-    give_u32(with, columns);
+    GIVE(with, address(weight->at), address(up ? up->at : 0));
+    if (weight->bits == 8)
+        GIVE(with, address(weight->scale), address(up ? up->scale : 0));
+    GIVE(with, address(x), address(norm), address(bias), address(residual), address(y), u32(rows),
+         u32(columns));
     if (of->sequences > 1)
         give_u32(with, of->sequences);
     if (weight->scale_rows)
@@ -79,16 +72,10 @@ static void add_attention(builder *with, const layer *at)
     const model *of = with->of;
     const model_config *config = &of->config;
 
-    give_address(with, at->qkv_out);
-    give_address(with, at->k_cache);
-    give_address(with, at->v_cache);
-    give_address(with, of->at.rotary);
-    give_address(with, of->at.position);
-    give_address(with, at->attention_out);
-    give_u32(with, config->heads);
-    give_u32(with, config->head_dim);
-    give_u32(with, of->capacity);
-    give_f32(with, 1 / sqrt(config->head_dim));
+    GIVE(with, address(at->qkv_out), address(at->k_cache), address(at->v_cache),
+         address(of->at.rotary), address(of->at.position), address(at->attention_out),
+         u32(config->heads), u32(config->head_dim), u32(of->capacity),
+         f32(1 / sqrt(config->head_dim)));
     add_shelf(with, "attention_decode", with->type,
               (griddep_launch_config){.grid = {0, config->kv_heads, of->sequences}});
 }
@@ -120,32 +107,26 @@ static void add_sampling(builder *with, const sampling *draw)
     uint32_t vocabulary = of->config.vocabulary;
     bool half = !strcmp(with->type, "f16");
     const char *type = half ? "f32" : "bf16";
-    uint64_t logits = of->at.logits;
+    const uint64_t logits = half ? of->at.wide_logits : of->at.logits;
 
     if (half) { /* the samplers have no f16 */
-        give_address(with, logits);
-        give_address(with, logits = of->at.wide_logits);
-        give_u32(with, (uint64_t)vocabulary * of->sequences);
+        GIVE(with, address(of->at.logits), address(logits),
+             u32((uint64_t)vocabulary * of->sequences));
         add_shelf(with, "cast_f16", "f32", (griddep_launch_config){0});
     }
     if (draw->repetition_penalty != 1) {
-        give_address(with, logits);
-        give_address(with, of->at.seen);
-        give_u32(with, vocabulary);
-        give_f32(with, draw->repetition_penalty);
-        add_own(with, half ? "penalize_f32" : "penalize_bf16",
+        GIVE(with, address(logits), address(of->at.seen), u32(vocabulary),
+             f32(draw->repetition_penalty), u32(half ? 4 : 2));
+        add_own(with, "penalize",
                 (griddep_launch_config){.grid = {(vocabulary + 255) / 256, of->sequences},
                                         .block = {256}});
     }
     give_address(with, logits);
     if (draw->temperature > 0)
         give_address(with, of->at.uniform);
-    give_address(with, of->at.sampled);
-    give_u32(with, vocabulary);
+    GIVE(with, address(of->at.sampled), u32(vocabulary));
     if (draw->temperature > 0) {
-        give_f32(with, draw->temperature);
-        give_u32(with, draw->top_k);
-        give_f32(with, draw->top_p);
+        GIVE(with, f32(draw->temperature), u32(draw->top_k), f32(draw->top_p));
     }
     add_shelf(with, draw->temperature > 0 ? "sample" : "argmax", type,
               (griddep_launch_config){.grid = {0, of->sequences}});
@@ -159,11 +140,8 @@ static void add_model(builder *with, const sampling *draw)
     const places *at = &of->at;
     uint64_t h = at->h;
 
-    give_address(with, at->embedding);
-    give_address(with, at->token);
-    give_address(with, h);
-    give_u32(with, config->vocabulary);
-    give_u32(with, 2 * (uint64_t)config->hidden);
+    GIVE(with, address(at->embedding), address(at->token), address(h), u32(config->vocabulary),
+         u32(2 * (uint64_t)config->hidden));
     add_shelf(with, "embedding_gather", NULL, (griddep_launch_config){.grid = {of->sequences}});
     for (uint32_t i = 0; i < config->layers; i++) {
         add_layer(with, &at->layers[i], h);
@@ -194,12 +172,8 @@ void decode_make(model *of, const sampling *draw)
     with.shapes = of->shapes;
     with.shape_count = of->shape_count;
     add_model(&with, draw);
-    const uint64_t end[] = {at->sampled, at->history, at->position, at->token,
-                            at->uniform, at->seen,    at->prompt};
-    for (size_t i = 0; i < sizeof end / sizeof *end; i++)
-        give_address(&with, end[i]);
-    give_u64(&with, draw->seed);
-    give_u32(&with, of->capacity + 1);
-    give_u32(&with, of->config.vocabulary);
+    GIVE(&with, address(at->sampled), address(at->history), address(at->position),
+         address(at->token), address(at->uniform), address(at->seen), address(draw->seed),
+         u32(of->capacity + 1), u32(of->config.vocabulary));
     add_own(&with, "step_end", (griddep_launch_config){.grid = {of->sequences}, .block = {32}});
 }

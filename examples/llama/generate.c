@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "build.h"
 #include "generate.h"
-#include "prompt.h"
 
 enum { BATCH = 8, AHEAD = 2 };
 
@@ -26,8 +26,6 @@ typedef struct loop {
     int32_t mode;
 } loop;
 
-static griddep_error error = {.size = sizeof error};
-
 static double now(void)
 {
     struct timespec time;
@@ -44,26 +42,24 @@ static void launch_batch(loop *in, uint32_t steps)
 
     for (uint32_t i = 0; i < steps; i++, in->launched++)
         for (const model *each = of; each; each = each->next)
-            check(griddep_chain_run(each->step, in->mode, in->streams[each->index], &error), &error,
+            check(griddep_chain_run(each->step, in->mode, in->streams[each->index], &error),
                   "a step");
     if (!first)
         check(griddep_memory_read_async(of->runtime, in->logits, of->at.logits, in->logit_bytes,
                                         in->streams[0], &error),
-              &error, "the logits");
+              "the logits");
     in->steps[slot] = steps;
-    check(griddep_event_record(of->runtime, in->computed[slot], in->streams[0], &error), &error,
-          "a step");
-    check(griddep_stream_wait_event(of->runtime, in->reader, in->computed[slot], &error), &error,
+    check(griddep_event_record(of->runtime, in->computed[slot], in->streams[0], &error), "a step");
+    check(griddep_stream_wait_event(of->runtime, in->reader, in->computed[slot], &error),
           "the tokens");
     for (uint32_t i = 0; i < of->sequences; i++) {
         uint64_t index = i * ((uint64_t)of->capacity + 1) + in->from[i] + first + 1;
         check(griddep_memory_read_async(of->runtime, in->tokens[slot] + i * BATCH,
                                         of->at.history + 4 * index, 4 * (uint64_t)steps, in->reader,
                                         &error),
-              &error, "the tokens");
+              "the tokens");
     }
-    check(griddep_event_record(of->runtime, in->arrived[slot], in->reader, &error), &error,
-          "the tokens");
+    check(griddep_event_record(of->runtime, in->arrived[slot], in->reader, &error), "the tokens");
 }
 
 static void open_loop(model *of, int32_t mode, loop *in)
@@ -72,21 +68,20 @@ static void open_loop(model *of, int32_t mode, loop *in)
 
     *in = (loop){
         .of = of, .mode = mode, .logit_bytes = 2 * (uint64_t)of->sequences * of->config.vocabulary};
-    check(griddep_host_allocate(runtime, in->logit_bytes, 0, &in->logits, &error), &error,
-          "pinned memory");
+    check(griddep_host_allocate(runtime, in->logit_bytes, 0, &in->logits, &error), "pinned memory");
     for (const model *each = of; each; each = each->next)
-        check(griddep_stream_create(each->runtime, NULL, &in->streams[each->index], &error), &error,
+        check(griddep_stream_create(each->runtime, NULL, &in->streams[each->index], &error),
               "a stream");
-    check(griddep_stream_create(runtime, NULL, &in->reader, &error), &error, "a stream");
+    check(griddep_stream_create(runtime, NULL, &in->reader, &error), "a stream");
     for (int i = 0; i < AHEAD; i++) {
         void *memory = NULL;
-        check(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &in->computed[i], &error), &error,
+        check(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &in->computed[i], &error),
               "an event");
-        check(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &in->arrived[i], &error), &error,
+        check(griddep_event_create(runtime, GRIDDEP_EVENT_ORDER, &in->arrived[i], &error),
               "an event");
         check(
             griddep_host_allocate(runtime, 4 * BATCH * (uint64_t)of->sequences, 0, &memory, &error),
-            &error, "pinned memory");
+            "pinned memory");
         in->tokens[i] = memory;
     }
 }
@@ -125,7 +120,7 @@ static bool take_token(loop *in, uint32_t sequence, uint32_t token, generation *
         return true;
     }
     run->count++;
-    if (run->take(run->user, sequence, token))
+    if (!run->take || run->take(run->user, sequence, token))
         return true;
     for (uint32_t i = 0; i < in->of->sequences; i++)
         if (!in->ended[i])
@@ -134,19 +129,18 @@ static bool take_token(loop *in, uint32_t sequence, uint32_t token, generation *
 }
 
 /* Takes the tokens of the oldest batch, step by step, when they are there; false when nothing is
- * to come. Steps before `given` gave tokens of a prompt. */
-static bool take_batch(loop *in, uint32_t slot, uint32_t given, generation *run)
+ * to come. */
+static bool take_batch(loop *in, uint32_t slot, generation *run)
 {
     uint32_t sequences = in->of->sequences, left = 0;
 
-    check(griddep_event_synchronize(in->of->runtime, in->arrived[slot], &error), &error,
-          "the tokens");
+    check(griddep_event_synchronize(in->of->runtime, in->arrived[slot], &error), "the tokens");
     model_check(in->of);
     run->sound = in->taken || elements_are_numbers(in->of->type, in->logits, in->logit_bytes);
     if (!run->sound)
         return false;
     for (uint32_t i = 0; i < in->steps[slot]; i++, in->taken++)
-        for (uint32_t k = 0; k < sequences && in->taken >= given; k++)
+        for (uint32_t k = 0; k < sequences; k++)
             if (!take_token(in, k, in->tokens[slot][k * BATCH + i], run))
                 return false;
     for (uint32_t k = 0; k < sequences; k++)
@@ -155,36 +149,35 @@ static bool take_batch(loop *in, uint32_t slot, uint32_t given, generation *run)
 }
 
 /* The longest prompt decides how many steps the cache has room for. */
-static uint32_t last_step(const model *of, const loop *in, uint32_t given, generation *run)
+static uint32_t last_step(const model *of, const loop *in, generation *run)
 {
-    uint64_t last = (uint64_t)given + run->most, room = of->capacity;
+    uint32_t room = of->capacity;
 
     for (uint32_t i = 0; i < of->sequences; i++)
         if (of->capacity - in->from[i] < room)
             room = of->capacity - in->from[i];
     for (uint32_t i = 0; i < of->sequences; i++)
-        run->ended_by[i] = last > room ? "context" : "count";
-    return last > room ? (uint32_t)room : (uint32_t)last;
+        run->ended_by[i] = run->most > room ? "context" : "count";
+    return run->most > room ? room : run->most;
 }
 
-uint32_t generate_start(model *of, const token_list *prompts, const sampling *draw, int32_t mode,
-                        void *const *streams, uint32_t *from)
+void generate_start(model *of, const token_list *prompts, const sampling *draw, int32_t mode,
+                    void *const *streams, uint32_t *from)
 {
-    for (uint32_t i = 0; i < of->sequences && of->part; i++)
+    for (uint32_t i = 0; i < of->sequences; i++)
         from[i] = (uint32_t)prompts[i].count - 1;
     for (model *each = of; each; each = each->next)
         model_start(each, prompts, from, draw, streams[each->index]);
-    for (uint32_t i = 0; i < of->sequences && of->part; i++)
+    for (uint32_t i = 0; i < of->sequences; i++)
         prompt_run(of, i, from[i], mode, streams);
-    return of->part ? 0 : (uint32_t)prompts[0].count - 1;
 }
 
-/* Steps of the next batch: the one that gives the first token ends with it. */
-static uint32_t next_batch(const loop *in, uint32_t given)
+/* Steps of the next batch: the first one alone gives the first token. */
+static uint32_t next_batch(const loop *in)
 {
-    uint32_t end = in->launched <= given && in->last > given ? given + 1 : in->last;
+    const uint32_t left = in->last - in->launched;
 
-    return end - in->launched < BATCH ? end - in->launched : BATCH;
+    return !in->launched ? 1 : left < BATCH ? left : BATCH;
 }
 
 void generate(model *of, const token_list *prompts, const sampling *draw, generation *run)
@@ -193,35 +186,34 @@ void generate(model *of, const token_list *prompts, const sampling *draw, genera
 
     open_loop(of, run->mode, &in);
     for (const model *each = of; each; each = each->next) {
-        check(griddep_chain_prepare(each->step, run->mode, &error), &error, "the step");
-        if (each->part)
-            prompt_prepare(each, run->mode);
+        check(griddep_chain_prepare(each->step, run->mode, &error), "the step");
+        prompt_prepare(each, run->mode);
     }
     run->count = 0;
     run->sound = true;
     double begin = now(), first = 0;
-    uint32_t given = generate_start(of, prompts, draw, in.mode, in.streams, in.from), taken = 0;
-    in.last = last_step(of, &in, given, run);
+    uint32_t taken = 0;
+    generate_start(of, prompts, draw, in.mode, in.streams, in.from);
+    in.last = last_step(of, &in, run);
     for (bool more = in.last; more; taken++) {
         while (in.batches - taken < AHEAD && in.launched < in.last)
-            launch_batch(&in, next_batch(&in, given));
-        more = take_batch(&in, taken % AHEAD, given, run) && in.taken < in.last;
-        if (first < begin && in.taken > given)
+            launch_batch(&in, next_batch(&in));
+        more = take_batch(&in, taken % AHEAD, run) && in.taken < in.last;
+        if (first < begin && in.taken)
             first = now();
     }
     for (const model *each = of; each; each = each->next)
-        check(griddep_stream_synchronize(each->runtime, in.streams[each->index], &error), &error,
-              "a step");
-    check(griddep_stream_synchronize(of->runtime, in.reader, &error), &error, "the tokens");
+        check(griddep_stream_synchronize(each->runtime, in.streams[each->index], &error), "a step");
+    check(griddep_stream_synchronize(of->runtime, in.reader, &error), "the tokens");
     double end = now();
     if (in.launched && run->sound) {
         check(griddep_memory_read(of->runtime, in.logits, of->at.logits, in.logit_bytes, NULL,
                                   &error),
-              &error, "the logits");
+              "the logits");
         run->sound = elements_are_numbers(of->type, in.logits, in.logit_bytes);
     }
     close_loop(&in);
-    uint32_t later = in.launched - given - (in.launched > given);
+    uint32_t later = in.launched - (in.launched > 0);
     run->first = (first < begin ? end : first) - begin;
     run->each = later ? (end - first) / later : 0;
 }

@@ -4,19 +4,18 @@
 llama_sources = \
 	%D%/agree.c %D%/agree.h \
 	%D%/build.c %D%/build.h \
-	%D%/chat.c %D%/chat.h \
+	%D%/chat.c \
 	%D%/common.c %D%/common.h \
 	%D%/config.c %D%/config.h \
-	%D%/decode.c %D%/decode.h \
+	%D%/decode.c \
 	%D%/generate.c %D%/generate.h \
-	%D%/kernels.c %D%/kernels.h \
 	%D%/main.c \
 	%D%/model.c %D%/model.h \
-	%D%/prompt.c %D%/prompt.h \
+	%D%/prompt.c \
 	%D%/tiles.c %D%/tiles.h \
 	%D%/tokenizer.c %D%/tokenizer.h \
-	%D%/trace.c %D%/trace.h \
-	%D%/tune.c %D%/tune.h \
+	%D%/trace.c \
+	%D%/tune.c \
 	%D%/weights.c %D%/weights.h
 llamadir = $(exampledir)/llama
 dist_llama_DATA = $(llama_sources) %D%/kernels.ptx %D%/README.md
@@ -26,7 +25,7 @@ check_PROGRAMS += %D%/llama
 %C%_llama_CPPFLAGS = -D_GNU_SOURCE -I$(top_srcdir)/include $(LLAMA_CFLAGS) -Wa,-I$(srcdir)/%D%
 %C%_llama_LDADD = libgriddep.la $(LLAMA_LIBS) -lm -lpthread
 %C%_llama_LDFLAGS = $(AM_LDFLAGS) -no-install
-%D%/llama-kernels.$(OBJEXT): %D%/kernels.ptx
+%D%/llama-build.$(OBJEXT): %D%/kernels.ptx
 else
 # Without its libraries the way to them.
 %D%/llama: FORCE

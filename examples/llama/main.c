@@ -12,76 +12,117 @@
 #include <unistd.h>
 
 #include "agree.h"
-#include "chat.h"
 #include "generate.h"
-#include "trace.h"
+#include "tokenizer.h"
 
 typedef struct options {
     const char *folder, *system, *driver, *trace;
     const char *texts[MOST_SEQUENCES]; /* texts, files' names, or numbers */
     char kinds[MOST_SEQUENCES];        /* 'p', 'f', 't' */
     uint32_t sequences;
-    bool chat, print_tokens, json, bench, ignore_stop, tune;
-    uint32_t bits; /* of weights; 0: the files' */
-    uint32_t count, context, rows;
+    bool chat, print_tokens, json, bench, ignore_stop, tune, join;
+    uint32_t bits;                                /* of weights; 0: the files' */
+    uint64_t count, context, rows, seed, top_k;   /* top_k UINT64_MAX: the model's */
     uint32_t devices[MOST_DEVICES], device_count; /* 0: not said */
-    bool join;
     int32_t mode;
     element type;                                  /* ELEMENT_OTHER: the files' */
     double temperature, top_p, repetition_penalty; /* NaN: the model's */
-    int64_t top_k;                                 /* -1: the model's */
-    uint64_t seed;
 } options;
-
-static const char usage[] =
-    "Usage: llama FOLDER [OPTION]...\n"
-    "Continues a text by the language model in a Hugging Face folder.\n"
-    "\n"
-    "  -p, --prompt TEXT           the text to continue\n"
-    "  -f, --file FILE             the same from a file\n"
-    "  -t, --tokens LIST           the same as numbers of tokens: 128000,9906\n"
-    "                              up to eight of these three are continued side by side\n"
-    "  -c, --chat                  the text is a message, which the model answers\n"
-    "  -s, --system TEXT           with --chat: what stands above the conversation\n"
-    "  -n, --count N               tokens to generate at most (128)\n"
-    "      --context N             positions of the cache (as many as the run needs)\n"
-    "      --part N                tokens of a prompt that are computed at once (512); 0: one by "
-    "one\n"
-    "      --temperature T         0: the likeliest token (generation_config.json, else 0)\n"
-    "      --top-k K               draw from the K likeliest tokens; 0: from all\n"
-    "      --top-p P               draw from the likeliest tokens whose shares add up to P\n"
-    "      --repetition-penalty R  above 1: tokens that were there become less likely\n"
-    "      --seed S                of the random numbers (0); of the next text S + 1, and so on\n"
-    "      --ignore-stop           go on behind tokens that end a text\n"
-    "      --mode MODE             serial, pdl, graph or graph-pdl (graph-pdl)\n"
-    "      --weights TYPE          bf16, f16, fp8 or int4 (as the files have it; f32 becomes\n"
-    "                              bf16). Made when the model is loaded: fp8, e4m3 with a scale\n"
-    "                              for each row; int4, with a scale and a zero for each 128.\n"
-    "                              Matrices of files that have 8 or 4 bits stay as they are\n"
-    "      --devices N[,N]...      ordinals of the devices that share the model, 8 at most (0)\n"
-    "      --join                  one of several processes that share the model, each with a "
-    "device\n"
-    "                              (its local rank), as griddep spawn, torchrun, mpirun or srun\n"
-    "                              start them; the first one prints\n"
-    "      --tune                  search launch shapes of a step first, and remember them for\n"
-    "                              runs with as long a context (--context) on such a device\n"
-    "      --driver NAME           nvidia, emulated, or the path of a driver\n"
-    "      --print-tokens          print numbers of tokens in place of text\n"
-    "      --trace FILE            draw the launches of one step, as text; -: before the output\n"
-    "      --bench                 print times in place of text, of a second run\n"
-    "      --json                  print one JSON document\n"
-    "  -h, --help\n";
 
 /* ---- options ---- */
 
-static uint64_t read_whole(const char *name, const char *text, uint64_t most)
+#define AT(way, member) .kind = way, .at = offsetof(options, member)
+#define NEXT "\n                              "
+
+/* Where a value goes that is a truth, a text, a whole number or another one, and its range. The
+ * others are read one by one. */
+static const struct row {
+    const char *name, *value, *help;
+    char letter; /* 0: none */
+    enum { TRUTH, TEXT, WHOLE, REAL, PROMPT, MODE, WEIGHTS, DEVICES, HELP } kind;
+    size_t at;
+    double least, most;
+} rows[] = {
+    {"prompt", "TEXT", "the text to continue", 'p', .kind = PROMPT},
+    {"file", "FILE", "the same from a file", 'f', .kind = PROMPT},
+    {"tokens", "LIST",
+     "the same as numbers of tokens: 128000,9906;" NEXT
+     "up to eight of these three are continued side by side",
+     't', .kind = PROMPT},
+    {"chat", NULL, "the text is a message, which the model answers", 'c', AT(TRUTH, chat)},
+    {"system", "TEXT", "with --chat: what stands above the conversation", 's', AT(TEXT, system)},
+    {"count", "N", "tokens to generate at most (128)", 'n', AT(WHOLE, count), .most = 1 << 24},
+    {"context", "N", "positions of the cache (as many as the run needs)", AT(WHOLE, context),
+     .most = 1 << 24},
+    {"part", "N", "tokens of a prompt that are computed at once (512)", AT(WHOLE, rows), .least = 1,
+     .most = 8192},
+    {"temperature", "T", "0: the likeliest token (generation_config.json, else 0)",
+     AT(REAL, temperature), .most = 100},
+    {"top-k", "K", "draw from the K likeliest tokens; 0: from all", AT(WHOLE, top_k),
+     .most = UINT32_MAX},
+    {"top-p", "P", "draw from the likeliest tokens whose shares add up to P", AT(REAL, top_p),
+     .most = 1},
+    {"repetition-penalty", "R", "above 1: tokens that were there become less likely",
+     AT(REAL, repetition_penalty), .least = 0.01, .most = 100},
+    {"seed", "S", "of the random numbers (0); of the next text S + 1, and so on", AT(WHOLE, seed),
+     .most = 0x1p64},
+    {"ignore-stop", NULL, "go on behind tokens that end a text", AT(TRUTH, ignore_stop)},
+    {"mode", "MODE", "serial, pdl, graph or graph-pdl (graph-pdl)", .kind = MODE},
+    {"weights", "TYPE",
+     "bf16, f16, fp8 or int4 (as the files have it; f32 becomes" NEXT
+     "bf16). Made when the model is loaded: fp8, e4m3 with a scale" NEXT
+     "for each row; int4, with a scale and a zero for each 128." NEXT
+     "Matrices of files that have 8 or 4 bits stay as they are",
+     .kind = WEIGHTS},
+    {"devices", "N[,N]...", "ordinals of the devices that share the model, 8 at most (0)",
+     .kind = DEVICES},
+    {"join", NULL,
+     "one of several processes that share the model, each with a" NEXT
+     "device (its local rank), as griddep spawn, torchrun, mpirun" NEXT
+     "or srun start them; the first one prints",
+     AT(TRUTH, join)},
+    {"tune", NULL,
+     "search launch shapes of a step first, and remember them for" NEXT
+     "runs with as long a context (--context) on such a device",
+     AT(TRUTH, tune)},
+    {"driver", "NAME", "nvidia, emulated, or the path of a driver", AT(TEXT, driver)},
+    {"print-tokens", NULL, "print numbers of tokens in place of text", AT(TRUTH, print_tokens)},
+    {"trace", "FILE", "draw the launches of one step, as text; -: before the output",
+     AT(TEXT, trace)},
+    {"bench", NULL, "print times in place of text, of a second run", AT(TRUTH, bench)},
+    {"json", NULL, "print one JSON document", AT(TRUTH, json)},
+    {"help", NULL, "print this text", 'h', .kind = HELP},
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void print_usage(void)
+{
+    puts("Usage: llama FOLDER [OPTION]...\n"
+         "Continues a text by the language model in a Hugging Face folder.\n");
+    for (size_t i = 0; i < ROWS; i++) {
+        char *name = format_text("--%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
+        const char letter[] = {'-', rows[i].letter, ',', 0};
+        printf("  %3s %-23s %s\n", rows[i].letter ? letter : "", name, rows[i].help);
+        free(name);
+    }
+}
+
+static _Noreturn void end_usage(const char *problem)
+{
+    fprintf(stderr, "%sTry 'llama --help'.\n", problem);
+    exit(2);
+}
+
+static uint64_t read_whole(const char *name, const char *text, double least, double most)
 {
     char *end;
 
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (errno || *end || end == text || *text < '0' || *text > '9' || value > most)
-        fail("--%s: \"%s\" is no whole number up to %llu", name, text, (unsigned long long)most);
+    if (errno || *end || *text < '0' || *text > '9' || (double)value < least ||
+        (double)value > most)
+        fail("--%s: \"%s\" is no whole number from %.0f to %.0f", name, text, least, most);
     return value;
 }
 
@@ -110,149 +151,55 @@ static void read_devices(const char *text, options *given)
         if (given->device_count == MOST_DEVICES)
             fail("--devices: there are more than %d", MOST_DEVICES);
         char *one = format_text("%.*s", (int)strcspn(text, ","), text);
-        given->devices[given->device_count++] = (uint32_t)read_whole("devices", one, INT32_MAX);
+        given->devices[given->device_count++] = (uint32_t)read_whole("devices", one, 0, INT32_MAX);
         free(one);
         text += strcspn(text, ",");
     } while (*text++);
 }
 
-enum {
-    OPTION_CONTEXT = 256,
-    OPTION_PART,
-    OPTION_TEMPERATURE,
-    OPTION_TOP_K,
-    OPTION_TOP_P,
-    OPTION_PENALTY,
-    OPTION_SEED,
-    OPTION_IGNORE_STOP,
-    OPTION_MODE,
-    OPTION_WEIGHTS,
-    OPTION_DEVICES,
-    OPTION_JOIN,
-    OPTION_DRIVER,
-    OPTION_PRINT_TOKENS,
-    OPTION_BENCH,
-    OPTION_TRACE,
-    OPTION_TUNE,
-    OPTION_JSON
-};
-
-static const struct option table[] = {
-    {"prompt", required_argument, NULL, 'p'},
-    {"file", required_argument, NULL, 'f'},
-    {"tokens", required_argument, NULL, 't'},
-    {"chat", no_argument, NULL, 'c'},
-    {"system", required_argument, NULL, 's'},
-    {"count", required_argument, NULL, 'n'},
-    {"context", required_argument, NULL, OPTION_CONTEXT},
-    {"part", required_argument, NULL, OPTION_PART},
-    {"temperature", required_argument, NULL, OPTION_TEMPERATURE},
-    {"top-k", required_argument, NULL, OPTION_TOP_K},
-    {"top-p", required_argument, NULL, OPTION_TOP_P},
-    {"repetition-penalty", required_argument, NULL, OPTION_PENALTY},
-    {"seed", required_argument, NULL, OPTION_SEED},
-    {"ignore-stop", no_argument, NULL, OPTION_IGNORE_STOP},
-    {"mode", required_argument, NULL, OPTION_MODE},
-    {"weights", required_argument, NULL, OPTION_WEIGHTS},
-    {"devices", required_argument, NULL, OPTION_DEVICES},
-    {"join", no_argument, NULL, OPTION_JOIN},
-    {"driver", required_argument, NULL, OPTION_DRIVER},
-    {"print-tokens", no_argument, NULL, OPTION_PRINT_TOKENS},
-    {"trace", required_argument, NULL, OPTION_TRACE},
-    {"tune", no_argument, NULL, OPTION_TUNE},
-    {"bench", no_argument, NULL, OPTION_BENCH},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static void read_option(int option, options *given)
+static void read_option(const struct row *row, options *given)
 {
-    switch (option) {
-    case 'p':
-    case 'f':
-    case 't':
+    void *at = (char *)given + row->at;
+
+    switch (row->kind) {
+    case TRUTH:
+        *(bool *)at = true;
+        break;
+    case TEXT:
+        *(const char **)at = optarg;
+        break;
+    case WHOLE:
+        *(uint64_t *)at = read_whole(row->name, optarg, row->least, row->most);
+        break;
+    case REAL:
+        *(double *)at = read_real(row->name, optarg, row->least, row->most);
+        break;
+    case PROMPT:
         if (given->sequences == MOST_SEQUENCES)
             fail("there are more than %d texts", MOST_SEQUENCES);
-        given->kinds[given->sequences] = (char)option;
+        given->kinds[given->sequences] = row->letter;
         given->texts[given->sequences++] = optarg;
         break;
-    case 'c':
-        given->chat = true;
-        break;
-    case 's':
-        given->system = optarg;
-        break;
-    case 'n':
-        given->count = (uint32_t)read_whole("count", optarg, 1 << 24);
-        break;
-    case OPTION_CONTEXT:
-        given->context = (uint32_t)read_whole("context", optarg, 1 << 24);
-        break;
-    case OPTION_PART:
-        given->rows = (uint32_t)read_whole("part", optarg, 8192);
-        break;
-    case OPTION_TEMPERATURE:
-        given->temperature = read_real("temperature", optarg, 0, 100);
-        break;
-    case OPTION_TOP_K:
-        given->top_k = (int64_t)read_whole("top-k", optarg, UINT32_MAX);
-        break;
-    case OPTION_TOP_P:
-        given->top_p = read_real("top-p", optarg, 0, 1);
-        break;
-    case OPTION_PENALTY:
-        given->repetition_penalty = read_real("repetition-penalty", optarg, 0.01, 100);
-        break;
-    case OPTION_SEED:
-        given->seed = read_whole("seed", optarg, UINT64_MAX);
-        break;
-    case OPTION_TUNE:
-        given->tune = true;
-        break;
-    case OPTION_IGNORE_STOP:
-        given->ignore_stop = true;
-        break;
-    case OPTION_MODE:
+    case MODE:
         if (griddep_mode_find(optarg, &given->mode, NULL) != GRIDDEP_OK)
             fail("--mode: \"%s\" is none of serial, pdl, graph and graph-pdl", optarg);
         break;
-    case OPTION_WEIGHTS:
+    case WEIGHTS:
         read_type(optarg, given);
         break;
-    case OPTION_DEVICES:
+    case DEVICES:
         read_devices(optarg, given);
         break;
-    case OPTION_JOIN:
-        given->join = true;
-        break;
-    case OPTION_DRIVER:
-        given->driver = optarg;
-        break;
-    case OPTION_PRINT_TOKENS:
-        given->print_tokens = true;
-        break;
-    case OPTION_TRACE:
-        given->trace = optarg;
-        break;
-    case OPTION_BENCH:
-        given->bench = true;
-        break;
-    case OPTION_JSON:
-        given->json = true;
-        break;
-    case 'h':
-        fputs(usage, stdout);
+    case HELP:
+        print_usage();
         flush_output();
         exit(0);
-    default:
-        fputs("Try 'llama --help'.\n", stderr);
-        exit(2);
     }
 }
 
 static void read_options(int count, char **arguments, options *given)
 {
+    struct option table[ROWS + 1] = {0};
     int option;
 
     *given = (options){.count = 128,
@@ -262,22 +209,25 @@ static void read_options(int count, char **arguments, options *given)
                        .temperature = NAN,
                        .top_p = NAN,
                        .repetition_penalty = NAN,
-                       .top_k = -1};
-    while ((option = getopt_long(count, arguments, "p:f:t:cs:n:h", table, NULL)) != -1)
-        read_option(option, given);
-    if (optind + 1 != count) {
-        fputs(optind == count ? "llama: no folder was given\n" : "llama: more than one folder\n",
-              stderr);
-        fputs("Try 'llama --help'.\n", stderr);
-        exit(2);
+                       .top_k = UINT64_MAX};
+    for (int i = 0; i < ROWS; i++)
+        table[i] = (struct option){rows[i].name, rows[i].value != NULL, NULL, 256 + i};
+    while ((option = getopt_long(count, arguments, "p:f:t:cs:n:h", table, NULL)) != -1) {
+        size_t i = option < 256 ? 0 : (size_t)option - 256;
+        while (option < 256 && i < ROWS && rows[i].letter != option)
+            i++;
+        if (i == ROWS)
+            end_usage("");
+        read_option(&rows[i], given);
     }
+    if (optind + 1 != count)
+        end_usage(optind == count ? "llama: no folder was given\n"
+                                  : "llama: more than one folder\n");
     given->folder = arguments[optind];
     if (!given->sequences)
         fail("give the text by --prompt, --file or --tokens");
     if (given->chat && memchr(given->kinds, 't', given->sequences))
         fail("--chat takes a text, and --tokens gives none");
-    if (given->sequences > 1 && !given->rows)
-        fail("--part 0 is for one text: others may be longer or shorter");
     if (given->join && given->device_count > 1)
         fail("--join: each process has one device, and --devices names more");
     if (given->system && !given->chat)
@@ -381,7 +331,7 @@ static bool take(void *user, uint32_t sequence, uint32_t token)
 
     token_append(&out->tokens, token);
     if (to->with)
-        tokenizer_decode(to->with, token, false, &out->text);
+        tokenizer_decode(to->with, token, &out->text);
     if (to->given->json || to->given->bench || to->given->sequences > 1)
         return !interrupted;
     if (to->given->print_tokens) {
@@ -393,14 +343,6 @@ static bool take(void *user, uint32_t sequence, uint32_t token)
         out->shown = whole;
     }
     flush_output();
-    return !interrupted;
-}
-
-static bool drop(void *user, uint32_t sequence, uint32_t token)
-{
-    (void)user;
-    (void)sequence;
-    (void)token;
     return !interrupted;
 }
 
@@ -416,14 +358,6 @@ static void print_texts(const writer *out)
     }
 }
 
-/* Microseconds that the memory needs at least for a step, and what share of the time that is. */
-static double read_share(const model *of, const generation *run, double bytes)
-{
-    static const double h200 = 4.55e6; /* bytes a microsecond that plain loads read */
-
-    return run->each > 0 && !of->device.emulated ? bytes / h200 / run->each : 0;
-}
-
 static json_t *json_numbers(const token_list *tokens)
 {
     json_t *list = json_array();
@@ -435,14 +369,15 @@ static json_t *json_numbers(const token_list *tokens)
 
 static json_t *json_sequence(const output *out, const token_list *prompt, const char *ended_by)
 {
-    byte_list valid = {0};
+    byte_list text = {0};
 
-    append_valid(out->text.data, out->text.count, &valid);
-    json_t *text = json_stringn(valid.data ? valid.data : "", valid.count);
-    free(valid.data);
-    return json_pack("{so so so ss}", "prompt", json_numbers(prompt), "tokens",
-                     json_numbers(&out->tokens), "text", text ? text : json_null(), "ended_by",
-                     ended_by);
+    bytes_append(&text, "", 0);
+    append_valid(out->text.data, out->text.count, &text);
+    json_t *of =
+        json_pack("{so so ss% ss}", "prompt", json_numbers(prompt), "tokens",
+                  json_numbers(&out->tokens), "text", text.data, text.count, "ended_by", ended_by);
+    free(text.data);
+    return of;
 }
 
 /* What there is of each sequence stands in the document itself where there is one. */
@@ -484,8 +419,8 @@ static void print_times(const model *of, const token_list *prompts, const genera
            run->each, bytes / 1e9);
     if (of->devices > 1)
         printf(" on each of %u devices", of->devices);
-    if (read_share(of, run, bytes) > 0)
-        printf(", %.1f %% of what an H200 reads (4.55 TB/s)", 100 * read_share(of, run, bytes));
+    if (run->each > 0 && !of->device.emulated)
+        printf(", %.2f TB/s", bytes / run->each / 1e6);
     putchar('\n');
 }
 
@@ -498,7 +433,7 @@ static sampling choose_sampling(const options *given, const model_config *config
         .top_p = isnan(given->top_p) ? config->top_p : given->top_p,
         .repetition_penalty = isnan(given->repetition_penalty) ? config->repetition_penalty
                                                                : given->repetition_penalty,
-        .top_k = given->top_k < 0 ? config->top_k : (uint32_t)given->top_k,
+        .top_k = given->top_k > UINT32_MAX ? config->top_k : (uint32_t)given->top_k,
         .seed = given->seed};
 }
 
@@ -524,7 +459,7 @@ static void note_room(const options *given, uint32_t capacity, size_t prompt)
     if (given->count > room)
         fprintf(stderr,
                 "llama: a context of %u holds %" PRIu64 " tokens behind a prompt of %zu, not %u\n",
-                capacity, room, prompt, given->count);
+                capacity, room, prompt, (uint32_t)given->count);
 }
 
 /* Rows of a part of a prompt: no more than the longest prompt needs. */
@@ -532,9 +467,7 @@ static uint32_t choose_rows(const options *given, size_t prompt)
 {
     size_t needed = prompt < 2 ? 64 : (prompt - 1 + 63) / 64 * 64;
 
-    if (given->sequences == 1 && prompt < 3)
-        return 0;
-    return needed < given->rows ? (uint32_t)needed : given->rows;
+    return (uint32_t)(needed < given->rows ? needed : given->rows);
 }
 
 /* The files' type; f32 becomes bf16. */
@@ -548,19 +481,6 @@ static element choose_type(const options *given, const model_config *config,
     return embedding.type == ELEMENT_F16 ? ELEMENT_F16 : ELEMENT_BF16;
 }
 
-static griddep_runtime *open_runtime(const options *given, uint32_t device)
-{
-    griddep_error error = {.size = sizeof error};
-    griddep_runtime_options wanted = {.size = sizeof wanted,
-                                      .flags = GRIDDEP_RUNTIME_DEVICE,
-                                      .driver = given->driver,
-                                      .device = (int32_t)device};
-    griddep_runtime *runtime = NULL;
-
-    check(griddep_runtime_open(&wanted, &runtime, &error), &error, "the driver");
-    return runtime;
-}
-
 /* The device's ordinal, where each process of a machine has one of its own. */
 static uint32_t local_rank(void)
 {
@@ -570,28 +490,32 @@ static uint32_t local_rank(void)
 
     for (size_t i = 0; i < sizeof names / sizeof *names && !text; i++)
         text = getenv(names[i]);
-    return text ? (uint32_t)read_whole("join", text, INT32_MAX) : 0;
+    return text ? (uint32_t)read_whole("join", text, 0, INT32_MAX) : 0;
 }
 
 static device_group open_devices(const options *given)
 {
-    griddep_error error = {.size = sizeof error};
     griddep_group_info info = {.size = sizeof info};
     device_group with = {.here = given->device_count ? given->device_count : 1};
 
-    for (uint32_t i = 0; i < with.here; i++)
-        with.runtimes[i] = open_runtime(given, given->device_count ? given->devices[i]
-                                               : given->join       ? local_rank()
-                                                                   : 0);
+    for (uint32_t i = 0; i < with.here; i++) {
+        const uint32_t own = given->join ? local_rank() : 0;
+        const griddep_runtime_options wanted = {
+            .size = sizeof wanted,
+            .flags = GRIDDEP_RUNTIME_DEVICE,
+            .driver = given->driver,
+            .device = (int32_t)(given->device_count ? given->devices[i] : own)};
+        check(griddep_runtime_open(&wanted, &with.runtimes[i], &error), "the driver");
+    }
     with.devices = with.here;
     if (given->join) {
-        check(griddep_group_join(with.runtimes[0], 0, 0, NULL, NULL, &with.group, &error), &error,
+        check(griddep_group_join(with.runtimes[0], 0, 0, NULL, NULL, &with.group, &error),
               "the other processes");
-        check(griddep_group_get_info(with.group, &info, &error), &error, "the other processes");
+        check(griddep_group_get_info(with.group, &info, &error), "the other processes");
         with.rank = info.rank;
         with.devices = info.count;
     } else if (with.here > 1) {
-        check(griddep_group_open(with.runtimes, with.here, NULL, &with.group, &error), &error,
+        check(griddep_group_open(with.runtimes, with.here, NULL, &with.group, &error),
               "the devices");
     }
     return with;
@@ -625,7 +549,7 @@ static void run_model(const options *given, const model_config *config, tokenize
                                   .bits = given->bits,
                                   .capacity = choose_capacity(given, config, longest),
                                   .sequences = given->sequences,
-                                  .rows = given->rows ? choose_rows(given, longest) : 0,
+                                  .rows = choose_rows(given, longest),
                                   .draw = choose_sampling(given, config),
                                   .mode = given->mode,
                                   .tune = given->tune};
@@ -638,7 +562,7 @@ static void run_model(const options *given, const model_config *config, tokenize
     model *of = model_load(config, files, &wanted, &devices);
     writer out = {.given = given, .with = with};
     generation run = {.mode = given->mode,
-                      .most = given->count,
+                      .most = (uint32_t)given->count,
                       .stop = !given->ignore_stop,
                       .take = take,
                       .user = &out};
@@ -648,7 +572,7 @@ static void run_model(const options *given, const model_config *config, tokenize
         fail("/dev/null: %s", strerror(errno));
     signal(SIGINT, on_interrupt);
     if (given->bench) { /* once, so that nothing happens for the first time */
-        generation warm = {.mode = given->mode, .most = 16, .take = drop};
+        generation warm = {.mode = given->mode, .most = 16};
         generate(of, prompts, &wanted.draw, &warm);
     }
     if (given->trace)
@@ -660,7 +584,7 @@ static void run_model(const options *given, const model_config *config, tokenize
         weights_check_large(files);
         fail("the logits are NaN or infinite, and the weights are not: activations left the range "
              "of %s",
-             wanted.type == ELEMENT_F16 ? "f16" : "bf16");
+             of->type == ELEMENT_F16 ? "f16" : "bf16");
     }
     weights_close(files);
     double bytes = count_bytes(of, prompts, &run);
@@ -705,6 +629,5 @@ int main(int count, char **arguments)
     for (uint32_t i = 0; i < given.sequences; i++)
         free(prompts[i].list);
     tokenizer_free(with);
-    config_free(&config);
     return interrupted ? 130 : 0;
 }

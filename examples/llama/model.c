@@ -6,12 +6,7 @@
 #include <string.h>
 
 #include "build.h"
-#include "decode.h"
-#include "prompt.h"
 #include "tiles.h"
-#include "tune.h"
-
-static griddep_error error = {.size = sizeof error};
 
 /* ---- memory: it is laid out once to learn how much it is, and once where it is ---- */
 
@@ -103,18 +98,13 @@ uint64_t model_qkv_rows(const model_config *config)
     return (uint64_t)(config->heads + 2 * config->kv_heads) * config->head_dim;
 }
 
-static char *layer_name(uint32_t index, const char *part)
+/* Until the next call. */
+static const char *layer_name(uint32_t index, const char *part)
 {
-    return format_text("model.layers.%u.%s", index, part);
-}
+    static char name[128];
 
-static bool has_part(const weight_files *files, uint32_t index, const char *part)
-{
-    char *name = layer_name(index, part);
-    bool there = weights_have(files, name);
-
-    free(name);
-    return there;
+    snprintf(name, sizeof name, "model.layers.%u.%s", index, part);
+    return name;
 }
 
 /* The fewest bits that the files have of a part of a matrix, all of it has. They are not changed
@@ -137,11 +127,8 @@ static matrix form_of(const model_config *config, const layout *in, const weight
 {
     matrix form = {.bits = in->bits};
 
-    for (; *parts; parts++) {
-        char *name = layer_name(index, *parts);
-        narrow(&form, config, files, name, in->asked);
-        free(name);
-    }
+    for (; *parts; parts++)
+        narrow(&form, config, files, layer_name(index, *parts), in->asked);
     return form;
 }
 
@@ -166,7 +153,7 @@ static layer place_layer(const model_config *config, const weight_files *files, 
         at.k_norm = place_weight(in, 1, config->head_dim);
     }
     at.output = place_matrix(config, in, FORM("self_attn.o_proj.weight"), hidden, all_heads);
-    if (has_part(files, index, "self_attn.o_proj.bias") && in->first)
+    if (weights_have(files, layer_name(index, "self_attn.o_proj.bias")) && in->first)
         at.output_bias = place_weight(in, 1, hidden);
     at.norm_2 = place_weight(in, 1, hidden);
     matrix gated = FORM("mlp.gate_proj.weight", "mlp.up_proj.weight");
@@ -250,10 +237,8 @@ static places place_all(const model_config *config, const weight_files *files, l
     at.position = place(in, 4 * batch);
     at.token = place(in, 4 * batch);
     at.uniform = place(in, 4 * batch);
-    at.prompt = place(in, 4 * batch);
     at.seen = place(in, batch * vocabulary);
-    if (in->rows)
-        at.part = place_part(config, in);
+    at.part = place_part(config, in);
     place_caches(config, layers, in);
     return at;
 }
@@ -279,158 +264,137 @@ static void allocate_all(model *of, const layout *in)
          (double)memory / giga);
 }
 
-/* ---- weights: rows and columns are the device's, which are its share of the file's ---- */
+/* ---- weights ---- */
 
-/* Finds a tensor, and in it the device's share. What is returned is to be freed. */
-static void *find_share(const model *of, const weight_files *files, const char *name, uint64_t rows,
-                        uint64_t columns, cut_by by, tensor *found)
+/* Rows of the device, and where the files have them: rows and columns are the device's, which are
+ * its share of the file's. */
+typedef struct piece {
+    const char *name;
+    uint64_t rows, columns; /* rows 0: a vector */
+    cut_by by;
+    const matrix *to;
+    uint64_t first; /* row of the matrix */
+} piece;
+
+static void write_at(const model *of, uint64_t at, const void *data, uint64_t bytes, void *stream,
+                     const char *what)
 {
-    const uint64_t high = by == CUT_ROWS ? rows * of->devices : rows,
-                   wide = by == CUT_COLUMNS ? columns * of->devices : columns;
-
-    *found = weights_find(files, name, high, wide);
-    return tensor_share(found, high ? high : 1, wide, by, of->rank, of->devices);
+    check(griddep_memory_write(of->runtime, at, data, bytes, stream, &error), what);
 }
 
-static void upload(model *of, const weight_files *files, const char *name, uint64_t rows,
-                   uint64_t columns, cut_by by, uint64_t target)
+/* Finds a tensor, and in it the device's share. What is returned is to be freed. */
+static void *find_share(const model *of, const weight_files *files, const piece *from,
+                        tensor *found)
 {
-    tensor from;
-    void *share = find_share(of, files, name, rows, columns, by, &from), *converted = NULL;
-    uint64_t bytes = 2 * (rows ? rows : 1) * columns;
+    const uint64_t high = from->by == CUT_ROWS ? from->rows * of->devices : from->rows,
+                   wide = from->by == CUT_COLUMNS ? from->columns * of->devices : from->columns;
 
-    if (from.type != of->type) {
+    *found = weights_find(files, from->name, high, wide);
+    return tensor_share(found, high ? high : 1, wide, from->by, of->rank, of->devices);
+}
+
+static void upload(model *of, const weight_files *files, const piece *from, uint64_t target)
+{
+    tensor found;
+    void *share = find_share(of, files, from, &found), *converted = NULL;
+    const uint64_t bytes = 2 * (from->rows ? from->rows : 1) * from->columns;
+
+    if (found.type != of->type) {
         converted = allocate(bytes, 1);
-        tensor_convert(&from, of->type, converted);
+        tensor_convert(&found, of->type, converted);
     }
-    check(griddep_memory_write(of->runtime, target, converted ? converted : (const void *)from.data,
-                               bytes, NULL, &error),
-          &error, name);
+    write_at(of, target, converted ? converted : (const void *)found.data, bytes, NULL, from->name);
     free(converted);
     free(share);
 }
 
-static void upload_part(model *of, const weight_files *files, uint32_t index, const char *part,
-                        uint64_t columns, cut_by by, uint64_t target)
-{
-    char *name = layer_name(index, part);
-
-    upload(of, files, name, 0, columns, by, target);
-    free(name);
-}
-
 /* Rows of 8 bits with their scales, as the file has them. A scale of a block of the file serves
  * so many rows of the matrix as these begin together with. */
-static void upload_eight_bits(model *of, const weight_files *files, const char *name, uint64_t rows,
-                              uint64_t columns, cut_by by, const matrix *to, uint64_t first)
+static void upload_eight_bits(model *of, const weight_files *files, const piece *from)
 {
-    const uint64_t all = by == CUT_ROWS ? rows * of->devices : rows;
-    const uint64_t wide = by == CUT_COLUMNS ? columns * of->devices : columns;
-    const uint64_t first_row = by == CUT_ROWS ? rows * of->rank : 0;
+    const matrix *to = from->to;
+    const uint64_t rows = from->rows, all = from->by == CUT_ROWS ? rows * of->devices : rows;
+    const uint64_t columns = from->columns;
+    const uint64_t wide = from->by == CUT_COLUMNS ? columns * of->devices : columns;
+    const uint64_t first_row = from->by == CUT_ROWS ? rows * of->rank : 0;
     const uint64_t count = scale_count(to, rows, columns), group = to->scale_rows;
-    tensor from;
-    void *share = find_share(of, files, name, rows, columns, by, &from);
-    float *scales = weights_scales(files, name, all, group ? wide : 0), *own = scales + first_row;
+    tensor found;
+    void *share = find_share(of, files, from, &found);
+    float *scales = weights_scales(files, from->name, all, group ? wide : 0);
+    float *own = scales + first_row;
 
     if (group) {
         const uint64_t pitch = (wide + WEIGHTS_BLOCK - 1) / WEIGHTS_BLOCK;
         const uint64_t blocks = columns / WEIGHTS_BLOCK;
-        const uint64_t first_block = by == CUT_COLUMNS ? blocks * of->rank : 0;
+        const uint64_t first_block = from->by == CUT_COLUMNS ? blocks * of->rank : 0;
         own = allocate(count, sizeof *own);
         for (uint64_t i = 0; i < count; i++)
             own[i] = scales[(first_row + i / blocks * group) / WEIGHTS_BLOCK * pitch + first_block +
                             i % blocks];
     }
-    check(griddep_memory_write(of->runtime, to->at + first * columns, from.data, rows * columns,
-                               NULL, &error),
-          &error, name);
-    check(griddep_memory_write(of->runtime, to->scale + 4 * scale_count(to, first, columns), own,
-                               4 * count, NULL, &error),
-          &error, name);
+    write_at(of, to->at + from->first * columns, found.data, rows * columns, NULL, from->name);
+    write_at(of, to->scale + 4 * scale_count(to, from->first, columns), own, 4 * count, NULL,
+             from->name);
     if (group)
         free(own);
     free(scales);
     free(share);
 }
 
-/* Rows as tiles. */
-static void upload_tiles(model *of, const weight_files *files, const char *name, uint64_t rows,
-                         uint64_t columns, cut_by by, const matrix *to, uint64_t first)
+static void upload_tiles(model *of, const weight_files *files, const piece *from, uint64_t target)
 {
-    unsigned char *tiles =
-        tiles_read(files, &of->config, name, rows, columns, by, of->rank, of->devices);
+    unsigned char *tiles = tiles_read(files, &of->config, from->name, from->rows, from->columns,
+                                      from->by, of->rank, of->devices);
 
-    check(griddep_memory_write(of->runtime, to->at + tiles_bytes(first, columns), tiles,
-                               tiles_bytes(rows, columns), NULL, &error),
-          &error, name);
+    write_at(of, target, tiles, tiles_bytes(from->rows, from->columns), NULL, from->name);
     free(tiles);
 }
 
-/* Rounds rows that are on the device in bf16. */
-static void round_matrix(model *of, uint64_t from, const matrix *to, uint64_t first, uint64_t rows,
-                         uint64_t columns)
+/* Rounds rows, which go to the device in bf16. */
+static void round_rows(model *of, const weight_files *files, const piece *from)
 {
-    const uint64_t tiles = to->at + tiles_bytes(first, columns);
-    const griddep_argument eight[] = {
-        {.bytes = 8, .value = from},
-        {.bytes = 8, .value = to->at + first * columns},
-        {.bytes = 8, .value = to->scale + 4 * first},
-        {.bytes = 4, .value = columns},
-    };
-    const griddep_argument four[] = {
-        {.bytes = 8, .value = from}, {.bytes = 8, .value = tiles}, {.bytes = 4, .value = columns}};
-
-    if (to->bits == 8)
-        build_launch(of, "quantize_rows",
-                     (griddep_launch_config){.grid = {(uint32_t)rows}, .block = {256}}, eight, 4);
-    else
-        build_launch(of, "quantize_tiles",
-                     (griddep_launch_config){
-                         .grid = {(uint32_t)(columns / TILE_COLUMNS), (uint32_t)(rows / TILE_ROWS)},
-                         .block = {256}},
-                     four, 3);
-}
-
-/* Rows of a matrix from row `first` on. For fewer bits than 16 they go to the device in 16, and are
- * rounded there, unless the files have them so. */
-static void upload_matrix(model *of, const weight_files *files, const char *name, uint64_t rows,
-                          uint64_t columns, cut_by by, const matrix *to, uint64_t first)
-{
-    const bool four = tiles_have(files, name);
-    const bool eight = weights_have_e4m3(files, name);
+    const matrix *to = from->to;
+    const uint64_t columns = from->columns, row = from->first;
+    const bool tiled = to->bits == 4;
     uint64_t staged;
+    griddep_launch_config config = {.grid = {(uint32_t)from->rows}, .block = {256}};
 
-    if (to->bits == 16) {
-        upload(of, files, name, rows, columns, by, to->at + 2 * first * columns);
-        return;
+    check(griddep_memory_allocate(of->runtime, 2 * from->rows * columns, &staged, &error),
+          from->name);
+    upload(of, files, from, staged);
+    const griddep_argument arguments[] = {
+        address(staged),
+        address(to->at + (tiled ? tiles_bytes(row, columns) : row * columns)),
+        tiled ? u32(columns) : address(to->scale + 4 * row),
+        u32(columns),
+    };
+    if (tiled) {
+        config.grid[0] = (uint32_t)(columns / TILE_COLUMNS);
+        config.grid[1] = (uint32_t)(from->rows / TILE_ROWS);
     }
-    if (eight && to->bits == 4)
-        fail("tensor %s has 8 bits, where others of its matrix have 4", name);
-    if (!eight && to->scale_rows)
-        fail("tensor %s has no scales of blocks, which others of its matrix have", name);
-    if (four) {
-        upload_tiles(of, files, name, rows, columns, by, to, first);
-        return;
-    }
-    if (eight) {
-        upload_eight_bits(of, files, name, rows, columns, by, to, first);
-        return;
-    }
-    check(griddep_memory_allocate(of->runtime, 2 * rows * columns, &staged, &error), &error, name);
-    upload(of, files, name, rows, columns, by, staged);
-    round_matrix(of, staged, to, first, rows, columns);
-    check(griddep_stream_synchronize(of->runtime, NULL, &error), &error, name);
-    check(griddep_memory_free(of->runtime, staged, &error), &error, name);
+    build_launch(of, tiled ? "quantize_tiles" : "quantize_rows", config, arguments, tiled ? 3 : 4);
+    check(griddep_stream_synchronize(of->runtime, NULL, &error), from->name);
+    check(griddep_memory_free(of->runtime, staged, &error), from->name);
 }
 
-static void upload_matrix_part(model *of, const weight_files *files, uint32_t index,
-                               const char *part, uint64_t rows, uint64_t columns, cut_by by,
-                               const matrix *to, uint64_t first)
+/* For fewer bits than 16 rows are rounded on the device, unless the files have them so. */
+static void upload_matrix(model *of, const weight_files *files, const piece *from)
 {
-    char *name = layer_name(index, part);
+    const matrix *to = from->to;
+    const bool eight = weights_have_e4m3(files, from->name);
 
-    upload_matrix(of, files, name, rows, columns, by, to, first);
-    free(name);
+    if (eight && to->bits == 4)
+        fail("tensor %s has 8 bits, where others of its matrix have 4", from->name);
+    if (!eight && to->scale_rows)
+        fail("tensor %s has no scales of blocks, which others of its matrix have", from->name);
+    if (to->bits == 16)
+        upload(of, files, from, to->at + 2 * from->first * from->columns);
+    else if (tiles_have(files, from->name))
+        upload_tiles(of, files, from, to->at + tiles_bytes(from->first, from->columns));
+    else if (eight)
+        upload_eight_bits(of, files, from);
+    else
+        round_rows(of, files, from);
 }
 
 static void upload_layer(model *of, const weight_files *files, uint32_t index, const layer *to)
@@ -438,13 +402,7 @@ static void upload_layer(model *of, const weight_files *files, uint32_t index, c
     const model_config *config = &of->config;
     uint64_t hidden = config->hidden, wide = config->feed_forward, head = config->head_dim;
     uint64_t q = config->heads * head, kv = config->kv_heads * head;
-    const struct {
-        const char *part;
-        uint64_t rows, columns;
-        cut_by by;
-        const matrix *to;
-        uint64_t first;
-    } matrices[] = {
+    const piece matrices[] = {
         {"self_attn.q_proj.weight", q, hidden, CUT_ROWS, &to->qkv, 0},
         {"self_attn.k_proj.weight", kv, hidden, CUT_ROWS, &to->qkv, q},
         {"self_attn.v_proj.weight", kv, hidden, CUT_ROWS, &to->qkv, q + kv},
@@ -454,28 +412,30 @@ static void upload_layer(model *of, const weight_files *files, uint32_t index, c
         {"mlp.down_proj.weight", hidden, wide, CUT_COLUMNS, &to->down, 0},
     };
     const struct {
-        const char *part;
-        uint64_t columns;
-        cut_by by;
+        piece from;
         uint64_t to, behind; /* to 0: the model has none */
     } vectors[] = {
-        {"input_layernorm.weight", hidden, CUT_NOTHING, to->norm_1, 0},
-        {"self_attn.q_proj.bias", q, CUT_COLUMNS, to->qkv_bias, 0},
-        {"self_attn.k_proj.bias", kv, CUT_COLUMNS, to->qkv_bias, 2 * q},
-        {"self_attn.v_proj.bias", kv, CUT_COLUMNS, to->qkv_bias, 2 * (q + kv)},
-        {"self_attn.q_norm.weight", head, CUT_NOTHING, to->q_norm, 0},
-        {"self_attn.k_norm.weight", head, CUT_NOTHING, to->k_norm, 0},
-        {"self_attn.o_proj.bias", hidden, CUT_NOTHING, to->output_bias, 0},
-        {"post_attention_layernorm.weight", hidden, CUT_NOTHING, to->norm_2, 0},
+        {{"input_layernorm.weight", .columns = hidden}, to->norm_1, 0},
+        {{"self_attn.q_proj.bias", .columns = q, .by = CUT_COLUMNS}, to->qkv_bias, 0},
+        {{"self_attn.k_proj.bias", .columns = kv, .by = CUT_COLUMNS}, to->qkv_bias, 2 * q},
+        {{"self_attn.v_proj.bias", .columns = kv, .by = CUT_COLUMNS}, to->qkv_bias, 2 * (q + kv)},
+        {{"self_attn.q_norm.weight", .columns = head}, to->q_norm, 0},
+        {{"self_attn.k_norm.weight", .columns = head}, to->k_norm, 0},
+        {{"self_attn.o_proj.bias", .columns = hidden}, to->output_bias, 0},
+        {{"post_attention_layernorm.weight", .columns = hidden}, to->norm_2, 0},
     };
 
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        piece from = vectors[i].from;
+        from.name = layer_name(index, from.name);
         if (vectors[i].to)
-            upload_part(of, files, index, vectors[i].part, vectors[i].columns, vectors[i].by,
-                        vectors[i].to + vectors[i].behind);
-    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
-        upload_matrix_part(of, files, index, matrices[i].part, matrices[i].rows,
-                           matrices[i].columns, matrices[i].by, matrices[i].to, matrices[i].first);
+            upload(of, files, &from, vectors[i].to + vectors[i].behind);
+    }
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+        piece from = matrices[i];
+        from.name = layer_name(index, from.name);
+        upload_matrix(of, files, &from);
+    }
 }
 
 /* Files may have the head although it is the embedding. */
@@ -498,19 +458,21 @@ static void upload_all(model *of, const weight_files *files, bool tied)
     const places *to = &of->at;
     float *rotary = config_rotary(config, of->capacity);
 
-    upload(of, files, "model.embed_tokens.weight", config->vocabulary, config->hidden, CUT_NOTHING,
+    upload(of, files,
+           &(piece){"model.embed_tokens.weight", .rows = config->vocabulary,
+                    .columns = config->hidden},
            to->embedding);
-    upload(of, files, "model.norm.weight", 0, config->hidden, CUT_NOTHING, to->norm);
+    upload(of, files, &(piece){"model.norm.weight", .columns = config->hidden}, to->norm);
     if (!tied)
-        upload_matrix(of, files, config->tied ? "model.embed_tokens.weight" : "lm_head.weight",
-                      of->head_rows, config->hidden,
-                      of->head_rows < config->vocabulary ? CUT_ROWS : CUT_NOTHING, &to->head, 0);
+        upload_matrix(of, files,
+                      &(piece){config->tied ? "model.embed_tokens.weight" : "lm_head.weight",
+                               of->head_rows, config->hidden,
+                               of->head_rows < config->vocabulary ? CUT_ROWS : CUT_NOTHING,
+                               &to->head, 0});
     for (uint32_t i = 0; i < config->layers; i++)
         upload_layer(of, files, i, &to->layers[i]);
-    check(griddep_memory_write(of->runtime, to->rotary, rotary,
-                               (uint64_t)of->capacity * config->head_dim * sizeof *rotary, NULL,
-                               &error),
-          &error, "the rotary table");
+    write_at(of, to->rotary, rotary, (uint64_t)of->capacity * config->head_dim * sizeof *rotary,
+             NULL, "the rotary table");
     free(rotary);
 }
 
@@ -518,21 +480,17 @@ static void upload_all(model *of, const weight_files *files, bool tied)
  * what comes of them. */
 static void upload_numbers(const model *of)
 {
+    const prompt_places *part = &of->at.part;
     uint32_t *numbers = allocate(of->capacity, sizeof *numbers);
 
     for (uint32_t i = 0; i < of->capacity; i++)
         numbers[i] = i;
-    check(griddep_memory_write(of->runtime, of->at.part.numbers, numbers,
-                               4 * (uint64_t)of->capacity, NULL, &error),
-          &error, "the positions");
-    check(griddep_memory_fill(of->runtime, of->at.part.zeros, 0, 4 * (uint64_t)of->rows, NULL,
-                              &error),
-          &error, "the positions");
-    check(griddep_memory_fill(of->runtime, of->at.part.h, 0,
-                              of->at.part.f + 2 * (uint64_t)of->rows * of->config.feed_forward -
-                                  of->at.part.h,
-                              NULL, &error),
-          &error, "a part of a prompt");
+    write_at(of, part->numbers, numbers, 4 * (uint64_t)of->capacity, NULL, "the positions");
+    check(griddep_memory_fill(of->runtime, part->zeros, 0, 4 * (uint64_t)of->rows, NULL, &error),
+          "the positions");
+    const uint64_t end = part->f + 2 * (uint64_t)of->rows * of->config.feed_forward;
+    check(griddep_memory_fill(of->runtime, part->h, 0, end - part->h, NULL, &error),
+          "a part of a prompt");
     free(numbers);
 }
 
@@ -565,7 +523,7 @@ static void load_device(model *of, const weight_files *files, const model_option
     of->sequences = options->sequences;
     of->rows = options->rows;
     of->device.size = sizeof of->device;
-    check(griddep_runtime_get_info(of->runtime, &of->device, &error), &error, "the device");
+    check(griddep_runtime_get_info(of->runtime, &of->device, &error), "the device");
     place_all(config, files, layers, &in);
     if (in.narrow)
         of->type = ELEMENT_BF16; /* which the kernels for 8 and for 4 bits go with */
@@ -586,10 +544,8 @@ static void load_device(model *of, const weight_files *files, const model_option
     upload_all(of, files, tied);
     tune_step(of, &options->draw, options->mode, options->tune);
     decode_make(of, &options->draw);
-    if (of->rows) {
-        upload_numbers(of);
-        prompt_make(of);
-    }
+    upload_numbers(of);
+    prompt_make(of);
 }
 
 /* ---- public ---- */
@@ -642,7 +598,7 @@ void model_free(model *of)
 void model_check(const model *of)
 {
     if (of->group)
-        check(griddep_group_status(of->group, &error), &error, "the devices");
+        check(griddep_group_status(of->group, &error), "the devices");
 }
 
 /* The random number of a position, as step_end makes it. */
@@ -659,7 +615,6 @@ static void start_sequence(model *of, uint32_t i, const token_list *prompt, uint
                            uint64_t seed, void *stream)
 {
     float uniform = uniform_of(seed, from);
-    uint32_t length = (uint32_t)prompt->count;
     uint64_t vocabulary = of->config.vocabulary;
     unsigned char *seen = allocate(vocabulary, 1);
     const struct {
@@ -671,16 +626,13 @@ static void start_sequence(model *of, uint32_t i, const token_list *prompt, uint
         {of->at.position + 4 * i, &from, 4},
         {of->at.token + 4 * i, prompt->list + from, 4},
         {of->at.uniform + 4 * i, &uniform, 4},
-        {of->at.prompt + 4 * i, &length, 4},
         {of->at.seen + i * vocabulary, seen, vocabulary},
     };
 
     for (uint32_t k = 0; k <= from; k++)
         seen[prompt->list[k]] = 1;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-        check(griddep_memory_write(of->runtime, parts[k].at, parts[k].data, parts[k].bytes, stream,
-                                   &error),
-              &error, "the prompt");
+        write_at(of, parts[k].at, parts[k].data, parts[k].bytes, stream, "the prompt");
     free(seen);
 }
 

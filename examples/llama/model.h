@@ -8,7 +8,7 @@
 #include "config.h"
 #include "weights.h"
 
-enum { MOST_SEQUENCES = 8, MOST_DEVICES = 8 };
+enum { MOST_SEQUENCES = 8, MOST_DEVICES = 8, MOST_MODULES = 16 };
 
 /* How tokens are drawn. Sequence i has the seed `seed` + i. */
 typedef struct sampling {
@@ -49,7 +49,7 @@ typedef struct places {
     matrix head;
     uint64_t embedding, norm, rotary, h, logits, wide_logits, sampled;
     uint64_t own_logits; /* of a device's share of the vocabulary; `logits` where it has all */
-    uint64_t history, position, token, uniform, seen, prompt; /* of each sequence */
+    uint64_t history, position, token, uniform, seen; /* of each sequence */
     prompt_places part;
     layer *layers;
 } places;
@@ -66,10 +66,10 @@ typedef struct model {
     griddep_runtime *runtime;
     griddep_runtime_info device;
     griddep_chain *step;
-    struct prompt_chain *part; /* NULL: prompts go through steps */
-    uint64_t memory;           /* one allocation, which everything lies in */
-    uint64_t bytes;            /* of it */
-    uint64_t step_bytes;       /* that a step reads, without the cache */
+    struct prompt_chain *part;
+    uint64_t memory;     /* one allocation, which everything lies in */
+    uint64_t bytes;      /* of it */
+    uint64_t step_bytes; /* that a step reads, without the cache */
     uint64_t cache_bytes_per_position;
     uint32_t capacity;  /* positions of a sequence's cache */
     uint32_t sequences; /* of a step */
@@ -80,7 +80,9 @@ typedef struct model {
     uint32_t stretch_count;
     griddep_launch_config *shapes; /* of a step's kernels; NULL: they were not tuned */
     uint32_t shape_count;
-    struct model_modules *modules;
+    griddep_module *modules[MOST_MODULES];
+    char *module_names[MOST_MODULES];
+    uint32_t module_count;
 } model;
 
 typedef struct model_options {
@@ -90,7 +92,7 @@ typedef struct model_options {
      * All else is bf16 then. Matrices that have 8 or 4 in the files have the same here. */
     uint32_t bits;
     uint32_t capacity, sequences;
-    uint32_t rows; /* of a prompt that are computed at once; 0: it goes through steps */
+    uint32_t rows; /* of a prompt that are computed at once */
     sampling draw;
     int32_t mode; /* that launch shapes of a step are for */
     bool tune;    /* they are searched */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "build.h"
-#include "prompt.h"
 #include "tiles.h"
 
 /* What of a launch depends on the part. */
@@ -35,8 +34,6 @@ struct prompt_chain {
     uint32_t rows, first, sequence; /* what the chain's arguments say now */
 };
 
-static griddep_error error = {.size = sizeof error};
-
 /* ---- the chain ---- */
 
 /* Of the launch that is added next. */
@@ -50,6 +47,12 @@ static void note(builder *with, part_value what, uint32_t argument, uint64_t bas
     }
     part->changes[part->count++] =
         (change){.what = what, .launch = with->launches, .argument = argument, .base = base};
+}
+
+static void give_changing(builder *with, part_value what, griddep_argument argument)
+{
+    note(with, what, with->count, argument.value);
+    give(with, &argument, 1);
 }
 
 /* The launch that was added last has so many blocks as the part has rows. */
@@ -67,11 +70,8 @@ static void add_norm(builder *with, uint64_t x, uint64_t weight, uint64_t out)
 {
     const model *of = with->of;
 
-    give_address(with, x);
-    give_address(with, weight);
-    give_address(with, out);
-    give_u32(with, of->config.hidden);
-    give_f32(with, of->config.epsilon);
+    GIVE(with, address(x), address(weight), address(out), u32(of->config.hidden),
+         f32(of->config.epsilon));
     add_shelf(with, of->type == ELEMENT_F16 ? "rms_norm_f16" : "rms_norm", NULL,
               (griddep_launch_config){.grid = {of->rows}});
     note_grid(with, PART_GRID);
@@ -92,8 +92,13 @@ static griddep_tensor_map make_map(const model *of, uint64_t at, uint64_t rows, 
                                             .strides = {2 * columns},
                                             .box = {64, box}};
 
-    check(griddep_tensor_map_encode(of->runtime, &options, &map, &error), &error, "a tensor map");
+    check(griddep_tensor_map_encode(of->runtime, &options, &map, &error), "a tensor map");
     return map;
+}
+
+static griddep_argument tensor_map(const griddep_tensor_map *map)
+{
+    return (griddep_argument){.bytes = sizeof *map, .data = map};
 }
 
 /* The widest tile of which the device has enough to do; the widest needs three slots of 48 KB. */
@@ -116,18 +121,14 @@ static uint64_t widen(builder *with, const matrix *from, uint64_t to, uint64_t r
         return from->at;
     give_address(with, from->at);
     if (from->bits == 4) {
-        give_address(with, to);
-        give_u32(with, columns);
+        GIVE(with, address(to), u32(columns));
         add_own(with, "widen_tiles",
                 (griddep_launch_config){
                     .grid = {(uint32_t)(columns / TILE_COLUMNS), (uint32_t)(rows / TILE_ROWS)},
                     .block = {256}});
         return to;
     }
-    give_address(with, from->scale);
-    give_address(with, to);
-    give_u32(with, columns);
-    give_u32(with, from->scale_rows);
+    GIVE(with, address(from->scale), address(to), u32(columns), u32(from->scale_rows));
     add_own(with, "widen_bf16", (griddep_launch_config){.grid = {(uint32_t)rows}, .block = {256}});
     return to;
 }
@@ -137,7 +138,7 @@ static void add_product(builder *with, const matrix *weight, const matrix *up, u
                         uint64_t bias, uint64_t residual, uint64_t y, uint64_t rows,
                         uint64_t columns)
 {
-    enum { PLACE_M = 6, SILU_MULTIPLY = 4 };
+    enum { SILU_MULTIPLY = 4 };
     model *of = with->of;
     uint32_t width = tile_columns(of, of->rows, rows, up);
     uint64_t first = widen(with, weight, of->at.part.wide, rows, columns);
@@ -146,17 +147,10 @@ static void add_product(builder *with, const matrix *weight, const matrix *up, u
     griddep_tensor_map w = make_map(of, first, rows, columns, width / 2);
     griddep_tensor_map u = make_map(of, second, rows, columns, width / 2);
 
-    give_map(with, &a);
-    give_map(with, &w);
-    give_map(with, &u);
-    give_address(with, bias);
-    give_address(with, residual);
-    give_address(with, y);
-    note(with, PART_ROWS, PLACE_M, 0);
-    give_u32(with, of->rows);
-    give_u32(with, rows);
-    give_u32(with, columns);
-    give_u32(with, up ? SILU_MULTIPLY : 0);
+    GIVE(with, tensor_map(&a), tensor_map(&w), tensor_map(&u), address(bias), address(residual),
+         address(y));
+    give_changing(with, PART_ROWS, u32(of->rows));
+    GIVE(with, u32(rows), u32(columns), u32(up ? SILU_MULTIPLY : 0));
     /* It fetches W before it waits, which must be there then. */
     add_shelf(
         with,
@@ -174,24 +168,15 @@ static void add_append(builder *with, const layer *at, bool queries)
     const model_config *config = &of->config;
     const prompt_places *part = &of->at.part;
 
-    give_address(with, part->qkv);
-    give_address(with, queries ? part->attention : 0);
-    note(with, PART_KEYS, with->count, at->k_cache);
-    give_address(with, at->k_cache);
-    note(with, PART_KEYS, with->count, at->v_cache);
-    give_address(with, at->v_cache);
-    give_address(with, 0);
-    give_address(with, of->at.rotary);
-    note(with, PART_POSITIONS, with->count, part->numbers);
-    give_address(with, part->numbers);
+    GIVE(with, address(part->qkv), address(queries ? part->attention : 0));
+    give_changing(with, PART_KEYS, address(at->k_cache));
+    give_changing(with, PART_KEYS, address(at->v_cache));
+    GIVE(with, address(0), address(of->at.rotary));
+    give_changing(with, PART_POSITIONS, address(part->numbers));
     give_address(with, part->zeros);
-    note(with, PART_ROWS, with->count, 0);
-    give_u32(with, of->rows);
-    give_u32(with, config->heads);
-    give_u32(with, config->kv_heads);
-    give_u32(with, config->head_dim);
-    give_u32(with, of->capacity);
-    give_u32(with, 0);
+    give_changing(with, PART_ROWS, u32(of->rows));
+    GIVE(with, u32(config->heads), u32(config->kv_heads), u32(config->head_dim), u32(of->capacity),
+         u32(0));
     add_shelf(with, "rotary_append", with->type, (griddep_launch_config){0});
 }
 
@@ -202,20 +187,13 @@ static void add_attention(builder *with, const layer *at)
     const prompt_places *part = &of->at.part;
 
     give_address(with, part->attention);
-    note(with, PART_KEYS, with->count, at->k_cache);
-    give_address(with, at->k_cache);
-    note(with, PART_KEYS, with->count, at->v_cache);
-    give_address(with, at->v_cache);
-    note(with, PART_POSITIONS, with->count, part->numbers);
-    give_address(with, part->numbers);
-    give_address(with, 0);
-    give_address(with, part->attention);
-    note(with, PART_ROWS, with->count, 0);
-    give_u32(with, of->rows);
-    give_u32(with, config->kv_heads);
-    give_u32(with, config->head_dim);
-    give_u32(with, of->capacity);
-    give_f32(with, 1 / sqrt(config->head_dim));
+    give_changing(with, PART_KEYS, address(at->k_cache));
+    give_changing(with, PART_KEYS, address(at->v_cache));
+    give_changing(with, PART_POSITIONS, address(part->numbers));
+    GIVE(with, address(0), address(part->attention));
+    give_changing(with, PART_ROWS, u32(of->rows));
+    GIVE(with, u32(config->kv_heads), u32(config->head_dim), u32(of->capacity),
+         f32(1 / sqrt(config->head_dim)));
     add_shelf(with, "attention_prefill", with->type,
               (griddep_launch_config){.grid = {config->heads, 0, 1}});
 }
@@ -256,11 +234,8 @@ void prompt_make(model *of)
     of->part->rows = of->rows;
     builder with = build_begin(of, &of->part->chain);
     give_address(&with, of->at.embedding);
-    note(&with, PART_TOKENS, with.count, of->at.history);
-    give_address(&with, of->at.history);
-    give_address(&with, of->at.part.h);
-    give_u32(&with, config->vocabulary);
-    give_u32(&with, 2 * (uint64_t)config->hidden);
+    give_changing(&with, PART_TOKENS, address(of->at.history));
+    GIVE(&with, address(of->at.part.h), u32(config->vocabulary), u32(2 * (uint64_t)config->hidden));
     add_shelf(&with, "embedding_gather", NULL, (griddep_launch_config){.grid = {of->rows}});
     note_grid(&with, PART_GRID);
     for (uint32_t i = 0; i < config->layers; i++)
@@ -271,8 +246,6 @@ void prompt_make(model *of)
 
 void prompt_free(model *of)
 {
-    if (!of->part)
-        return;
     griddep_chain_destroy(of->part->chain);
     free(of->part->changes);
     free(of->part);
@@ -280,7 +253,7 @@ void prompt_free(model *of)
 
 void prompt_prepare(const model *of, int32_t mode)
 {
-    check(griddep_chain_prepare(of->part->chain, mode, &error), &error, "a part of a prompt");
+    check(griddep_chain_prepare(of->part->chain, mode, &error), "a part of a prompt");
 }
 
 static void set_argument(const struct prompt_chain *part, const change *one, uint32_t bytes,
@@ -289,13 +262,13 @@ static void set_argument(const struct prompt_chain *part, const change *one, uin
     const griddep_argument argument = {.bytes = bytes, .value = value};
 
     check(griddep_chain_set_argument(part->chain, one->launch, one->argument, &argument, &error),
-          &error, "a part of a prompt");
+          "a part of a prompt");
 }
 
 static void set_rows(const struct prompt_chain *part, change *one, uint32_t rows)
 {
     one->config.grid[one->what == PART_GRID_Y] = rows;
-    check(griddep_chain_set_config(part->chain, one->launch, &one->config, &error), &error,
+    check(griddep_chain_set_config(part->chain, one->launch, &one->config, &error),
           "a part of a prompt");
 }
 
@@ -331,7 +304,7 @@ void prompt_run(model *of, uint32_t sequence, uint32_t count, int32_t mode, void
         const uint32_t left = count - first, rows = left < of->rows ? left : of->rows;
         for (model *each = of; each; each = each->next) {
             place_part(each, sequence, first, rows);
-            check(griddep_chain_run(each->part->chain, mode, streams[each->index], &error), &error,
+            check(griddep_chain_run(each->part->chain, mode, streams[each->index], &error),
                   "a part of a prompt");
         }
     }

@@ -31,7 +31,7 @@ typedef enum step_kind {
 
 typedef struct step {
     step_kind kind;
-    char *text, *other;
+    const char *text, *other; /* in the JSON document */
     pcre2_code *pattern;
     enum { PREPEND_NEVER, PREPEND_FIRST, PREPEND_ALWAYS } prepend;
     bool split;
@@ -46,7 +46,7 @@ typedef struct added_token {
 
 /* What two tokens next to each other become. */
 typedef struct merge {
-    uint32_t left, right; /* left no_token: the place is free */
+    uint64_t pair; /* the left one's number before the right one's */
     uint32_t rank, result;
 } merge;
 
@@ -56,12 +56,11 @@ struct tokenizer {
     const char **names; /* by token, in the JSON document; NULL: none */
     bool *special;
     uint32_t count;
-    merge *merges;
-    uint32_t merge_mask; /* places, a power of two, less one */
-    uint32_t bytes[256]; /* the token of each byte */
-    uint32_t unknown;    /* or no_token */
+    merge *merges; /* by pair */
+    size_t merge_count;
+    uint32_t bytes[256], visible[256]; /* the token and the character of each byte */
+    uint32_t unknown;                  /* or no_token */
     bool byte_level, whole_words;
-    bool strip_first; /* decoding takes a leading space away */
     step *steps;
     uint32_t step_count;
     added_token *added;
@@ -74,16 +73,14 @@ struct tokenizer {
 
 /* Byte level tokens are written in characters that can be seen: those of Latin-1 that can stand for
  * themselves, the other bytes as U+0100 and on, in their order. */
-static uint32_t visible(unsigned byte)
+static void list_visible(uint32_t *visible)
 {
     uint32_t next = 256;
 
-    if ((byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174)
-        return byte;
-    for (unsigned i = 0; i < byte; i++)
-        if (!((i >= 33 && i <= 126) || (i >= 161 && i <= 172) || i >= 174))
-            next++;
-    return next;
+    for (uint32_t byte = 0; byte < 256; byte++)
+        visible[byte] = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174
+                            ? byte
+                            : next++;
 }
 
 static size_t put_character(char *out, uint32_t character)
@@ -123,9 +120,10 @@ static void read_vocabulary(tokenizer *of, const json_t *model)
             fail("%s: token %s has no number", file_name, name);
         set_name(of, (uint64_t)json_integer_value(value), name);
     }
+    list_visible(of->visible);
     for (unsigned byte = 0; byte < 256; byte++) {
         char text[8];
-        size_t bytes = of->byte_level ? put_character(text, visible(byte))
+        size_t bytes = of->byte_level ? put_character(text, of->visible[byte])
                                       : (size_t)snprintf(text, sizeof text, "<0x%02X>", byte);
         of->bytes[byte] = find_name(of, text, bytes);
     }
@@ -133,24 +131,29 @@ static void read_vocabulary(tokenizer *of, const json_t *model)
     of->unknown = unknown ? find_name(of, unknown, strlen(unknown)) : no_token;
 }
 
-static uint32_t place_of(const tokenizer *of, uint32_t left, uint32_t right)
+static int by_pair(const void *a, const void *b)
 {
-    uint64_t mixed = ((uint64_t)left << 32 | right) * 0x9e3779b97f4a7c15u;
+    const merge *one = a, *other = b;
 
-    return (uint32_t)(mixed >> 32) & of->merge_mask;
+    return (one->pair > other->pair) - (one->pair < other->pair);
+}
+
+static int by_pair_and_rank(const void *a, const void *b)
+{
+    const int order = by_pair(a, b);
+
+    return order ? order : ((const merge *)a)->rank < ((const merge *)b)->rank ? -1 : 1;
 }
 
 static const merge *find_merge(const tokenizer *of, uint32_t left, uint32_t right)
 {
-    for (uint32_t i = place_of(of, left, right); of->merges[i].left != no_token;
-         i = (i + 1) & of->merge_mask)
-        if (of->merges[i].left == left && of->merges[i].right == right)
-            return &of->merges[i];
-    return NULL;
+    const merge key = {.pair = (uint64_t)left << 32 | right};
+
+    return bsearch(&key, of->merges, of->merge_count, sizeof key, by_pair);
 }
 
 /* A merge is "left right", or a list of both. */
-static void read_merge(tokenizer *of, const json_t *entry, uint32_t rank)
+static merge read_merge(const tokenizer *of, const json_t *entry, uint32_t rank)
 {
     const char *left, *right, *text = json_string_value(entry);
     size_t left_bytes;
@@ -170,37 +173,31 @@ static void read_merge(tokenizer *of, const json_t *entry, uint32_t rank)
         left_bytes = strlen(left);
     }
     char *joined = format_text("%.*s%s", (int)left_bytes, left, right);
-    merge made = {find_name(of, left, left_bytes), find_name(of, right, strlen(right)), rank,
-                  find_name(of, joined, strlen(joined))};
-    if (made.left == no_token || made.right == no_token || made.result == no_token)
+    const uint32_t first = find_name(of, left, left_bytes),
+                   second = find_name(of, right, strlen(right));
+    const merge made = {(uint64_t)first << 32 | second, rank,
+                        find_name(of, joined, strlen(joined))};
+    if (first == no_token || second == no_token || made.result == no_token)
         fail("%s: merge %u (%s) is of tokens that the vocabulary lacks", file_name, rank, joined);
     free(joined);
-    if (find_merge(of, made.left, made.right))
-        return; /* the first counts */
-    uint32_t place = place_of(of, made.left, made.right);
-    while (of->merges[place].left != no_token)
-        place = (place + 1) & of->merge_mask;
-    of->merges[place] = made;
+    return made;
 }
 
+/* Of those of a pair the first one counts. */
 static void read_merges(tokenizer *of, const json_t *model)
 {
     const json_t *list = json_object_get(model, "merges");
-    const json_t *entry;
-    size_t i, places = 16;
+    const size_t count = json_array_size(list);
 
-    if (!json_is_array(list) || json_array_size(list) > 1u << 28)
+    if (!json_is_array(list) || count > 1u << 28)
         fail("%s: the model has no list \"merges\"", file_name);
-    while (places < 2 * json_array_size(list))
-        places *= 2;
-    of->merges = allocate(places, sizeof *of->merges);
-    of->merge_mask = (uint32_t)places - 1;
-    for (i = 0; i < places; i++)
-        of->merges[i].left = no_token;
-    json_array_foreach(list, i, entry)
-    {
-        read_merge(of, entry, (uint32_t)i);
-    }
+    of->merges = allocate(count, sizeof *of->merges);
+    for (size_t i = 0; i < count; i++)
+        of->merges[i] = read_merge(of, json_array_get(list, i), (uint32_t)i);
+    qsort(of->merges, count, sizeof *of->merges, by_pair_and_rank);
+    for (size_t i = 0; i < count; i++)
+        if (!i || by_pair(&of->merges[i], &of->merges[of->merge_count - 1]))
+            of->merges[of->merge_count++] = of->merges[i];
 }
 
 static void read_added(tokenizer *of)
@@ -238,14 +235,14 @@ static step *add_step(tokenizer *of, step_kind kind)
 static pcre2_code *compile(const char *pattern)
 {
     PCRE2_SIZE offset;
-    int error;
+    int problem;
     pcre2_code *code =
         pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
-                      PCRE2_UTF | PCRE2_UCP | PCRE2_NO_UTF_CHECK, &error, &offset, NULL);
+                      PCRE2_UTF | PCRE2_UCP | PCRE2_NO_UTF_CHECK, &problem, &offset, NULL);
 
     if (!code) {
         char message[128];
-        pcre2_get_error_message(error, (PCRE2_UCHAR *)message, sizeof message);
+        pcre2_get_error_message(problem, (PCRE2_UCHAR *)message, sizeof message);
         fail("%s: the pattern that splits texts, at %zu: %s", file_name, (size_t)offset, message);
     }
     pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
@@ -253,7 +250,7 @@ static pcre2_code *compile(const char *pattern)
 }
 
 /* The pattern of a Split or a Replace: a regular expression, or a text as it is. */
-static char *read_pattern(const json_t *entry, bool *literal)
+static const char *read_pattern(const json_t *entry, bool *literal)
 {
     const json_t *pattern = json_object_get(entry, "pattern");
     const char *text = json_string_value(json_object_get(pattern, "String"));
@@ -263,7 +260,7 @@ static char *read_pattern(const json_t *entry, bool *literal)
         text = json_string_value(json_object_get(pattern, "Regex"));
     if (!text || !*text)
         fail("%s: a step has no pattern", file_name);
-    return format_text("%s", text);
+    return text;
 }
 
 static void read_step(tokenizer *of, const json_t *entry);
@@ -292,14 +289,13 @@ static void read_split(tokenizer *of, const json_t *entry)
 {
     const char *behavior = json_text_or(file_name, entry, "behavior", "");
     bool literal;
-    char *pattern = read_pattern(entry, &literal);
+    const char *pattern = read_pattern(entry, &literal);
 
     if (strcmp(behavior, "Isolated") || json_truth_or(file_name, entry, "invert", false))
         fail("%s: a Split of behavior \"%s\"; this program has Isolated", file_name, behavior);
     char *escaped = literal ? format_text("\\Q%s\\E", pattern) : NULL;
     add_step(of, STEP_SPLIT)->pattern = compile(literal ? escaped : pattern);
     free(escaped);
-    free(pattern);
 }
 
 static void read_metaspace(tokenizer *of, const json_t *entry)
@@ -329,16 +325,15 @@ static void read_step(tokenizer *of, const json_t *entry)
     } else if (!strcmp(type, "NFC")) {
         add_step(of, STEP_NFC);
     } else if (!strcmp(type, "Prepend")) {
-        const char *text = json_text_or(file_name, entry, "prepend", "");
-        add_step(of, STEP_PREPEND)->text = format_text("%s", text);
+        add_step(of, STEP_PREPEND)->text = json_text_or(file_name, entry, "prepend", "");
     } else if (!strcmp(type, "Replace")) {
         bool literal;
-        char *text = read_pattern(entry, &literal);
+        const char *text = read_pattern(entry, &literal);
         if (!literal)
             fail("%s: a Replace of a regular expression is not known", file_name);
         step *added = add_step(of, STEP_REPLACE);
         added->text = text;
-        added->other = format_text("%s", json_text_or(file_name, entry, "content", ""));
+        added->other = json_text_or(file_name, entry, "content", "");
     } else if (!strcmp(type, "Split")) {
         read_split(of, entry);
     } else if (!strcmp(type, "ByteLevel")) {
@@ -387,21 +382,6 @@ static void read_begin(tokenizer *of, json_t *entry)
     }
 }
 
-/* Whether decoding takes a space away that encoding has put in front. */
-static bool strips(const json_t *decoder)
-{
-    const char *type = json_text_or(file_name, decoder, "type", "");
-    const json_t *entry;
-    size_t i;
-
-    json_array_foreach(json_object_get(decoder, "decoders"), i, entry)
-    {
-        if (strips(entry))
-            return true;
-    }
-    return !strcmp(type, "Strip") || !strcmp(type, "Metaspace");
-}
-
 tokenizer *tokenizer_read(const char *folder, uint32_t vocabulary)
 {
     tokenizer *of = allocate(1, sizeof *of);
@@ -422,8 +402,6 @@ tokenizer *tokenizer_read(const char *folder, uint32_t vocabulary)
     read_merges(of, model);
     read_added(of);
     read_begin(of, json_object_get(of->root, "post_processor"));
-    const json_t *decoder = json_object_get(of->root, "decoder");
-    of->strip_first = !of->byte_level && json_is_object(decoder) && strips(decoder);
     return of;
 }
 
@@ -431,11 +409,8 @@ void tokenizer_free(tokenizer *of)
 {
     if (!of)
         return;
-    for (uint32_t i = 0; i < of->step_count; i++) {
-        free(of->steps[i].text);
-        free(of->steps[i].other);
+    for (uint32_t i = 0; i < of->step_count; i++)
         pcre2_code_free(of->steps[i].pattern);
-    }
     pcre2_match_data_free(of->match);
     json_decref(of->root);
     free(of->steps);
@@ -456,7 +431,8 @@ typedef struct symbol {
 
 /* A merge that may be made, unless another one has taken its symbols. */
 typedef struct candidate {
-    uint32_t rank, at, left, right;
+    uint32_t rank, at;
+    uint64_t pair;
 } candidate;
 
 typedef struct word {
@@ -483,7 +459,7 @@ static void push(const tokenizer *of, word *in, uint32_t at)
         in->heap_capacity = 2 * in->heap_capacity + 32;
         in->heap = reallocate(in->heap, in->heap_capacity, sizeof *in->heap);
     }
-    candidate added = {found->rank, at, found->left, found->right};
+    candidate added = {found->rank, at, found->pair};
     size_t i = in->heap_count++;
     for (; i && comes_first(&added, &in->heap[(i - 1) / 2]); i = (i - 1) / 2)
         in->heap[i] = in->heap[(i - 1) / 2];
@@ -527,11 +503,11 @@ static void merge_symbols(const tokenizer *of, word *in)
         candidate best = pop(in);
         symbol *left = &in->symbols[best.at];
         /* A symbol that was merged into its left neighbour has no_token. */
-        if (left->token != best.left || left->after == no_token ||
-            in->symbols[left->after].token != best.right)
+        if (left->token != best.pair >> 32 || left->after == no_token ||
+            in->symbols[left->after].token != (uint32_t)best.pair)
             continue;
         symbol *right = &in->symbols[left->after];
-        left->token = find_merge(of, best.left, best.right)->result;
+        left->token = find_merge(of, left->token, right->token)->result;
         right->token = no_token;
         left->after = right->after;
         if (left->after != no_token)
@@ -580,7 +556,7 @@ static uint32_t find_whole(const tokenizer *of, const char *text, size_t bytes)
     char *shown = allocate(bytes + 1, 2);
     size_t length = 0;
     for (size_t i = 0; i < bytes; i++)
-        length += put_character(shown + length, visible((unsigned char)text[i]));
+        length += put_character(shown + length, of->visible[(unsigned char)text[i]]);
     uint32_t token = find_name(of, shown, length);
     free(shown);
     return token;
@@ -725,44 +701,30 @@ static void encode_from(const tokenizer *of, uint32_t index, const char *text, s
 
 /* ---- public ---- */
 
-/* The bytes of the UTF-8 sequence at the start, or of the part of one that is none: then *valid is
- * false. */
-static size_t sequence(const unsigned char *text, size_t bytes, bool *valid)
+/* How much of what is no UTF-8 sequence stands for one: what could be the begin of one. */
+static size_t broken_bytes(const char *text, size_t bytes)
 {
-    static const struct {
-        unsigned char from, to, second_from, second_to, length;
-    } rows[] = {
-        {0x00, 0x7f, 0x80, 0xbf, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
+    utf8proc_int32_t ignored;
 
-    *valid = false;
-    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
-        if (text[0] < rows[row].from || text[0] > rows[row].to)
-            continue;
-        for (size_t i = 1; i < rows[row].length; i++) {
-            unsigned char least = i == 1 ? rows[row].second_from : 0x80;
-            unsigned char most = i == 1 ? rows[row].second_to : 0xbf;
-            if (i >= bytes || text[i] < least || text[i] > most)
-                return i;
+    for (size_t length = bytes < 3 ? bytes : 3; length > 1; length--)
+        for (int fill = 0x80; fill <= 0xbf; fill += 0x3f) {
+            utf8proc_uint8_t whole[4];
+            memset(whole, fill, sizeof whole);
+            memcpy(whole, text, length);
+            if (utf8proc_iterate(whole, sizeof whole, &ignored) > (utf8proc_ssize_t)length)
+                return length;
         }
-        *valid = true;
-        return rows[row].length;
-    }
     return 1;
 }
 
 void append_valid(const char *text, size_t bytes, byte_list *out)
 {
     for (size_t i = 0; i < bytes;) {
-        bool valid;
-        size_t length = sequence((const unsigned char *)text + i, bytes - i, &valid);
-        if (valid)
-            bytes_append(out, text + i, length);
-        else
-            bytes_append(out, "\xef\xbf\xbd", 3);
-        i += length;
+        utf8proc_int32_t ignored;
+        const utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)text + i,
+                                                         (utf8proc_ssize_t)(bytes - i), &ignored);
+        bytes_append(out, length > 0 ? text + i : "\xef\xbf\xbd", length > 0 ? (size_t)length : 3);
+        i += length > 0 ? (size_t)length : broken_bytes(text + i, bytes - i);
     }
 }
 
@@ -820,59 +782,42 @@ void tokenizer_begin(const tokenizer *of, token_list *tokens)
         token_append(tokens, of->begin.list[i]);
 }
 
-bool tokenizer_find(const tokenizer *of, const char *name, uint32_t *token)
+bool tokenizer_has(const tokenizer *of, const char *name)
 {
     for (size_t i = 0; i < of->added_count; i++)
-        if (!strcmp(of->added[i].content, name)) {
-            *token = of->added[i].token;
+        if (!strcmp(of->added[i].content, name))
             return true;
-        }
     return false;
 }
 
-/* The byte that a visible character stands for; -1: none. */
-static int byte_of(utf8proc_int32_t character)
-{
-    for (unsigned byte = 0; byte < 256; byte++)
-        if ((utf8proc_int32_t)visible(byte) == character)
-            return (int)byte;
-    return -1;
-}
-
-static void decode_visible(const char *name, byte_list *text)
+static void decode_visible(const tokenizer *of, const char *name, byte_list *text)
 {
     const utf8proc_uint8_t *at = (const utf8proc_uint8_t *)name;
     utf8proc_int32_t character;
     utf8proc_ssize_t length;
 
-    while (*at && (length = utf8proc_iterate(at, -1, &character)) > 0) {
-        int byte = byte_of(character);
-        char one = (char)byte;
-        if (byte >= 0)
-            bytes_append(text, &one, 1);
+    for (; *at && (length = utf8proc_iterate(at, -1, &character)) > 0; at += length) {
+        unsigned byte = 0;
+        while (byte < 256 && of->visible[byte] != (uint32_t)character)
+            byte++;
+        if (byte < 256)
+            bytes_append(text, &(char){(char)byte}, 1);
         else
             bytes_append(text, at, (size_t)length);
-        at += length;
     }
 }
 
-void tokenizer_decode(const tokenizer *of, uint32_t token, bool first, byte_list *text)
+void tokenizer_decode(const tokenizer *of, uint32_t token, byte_list *text)
 {
     const char *name = token < of->count ? of->names[token] : NULL;
     unsigned byte;
-    byte_list shown = {0};
 
     if (!name || of->special[token])
         return;
-    if (of->byte_level) {
-        decode_visible(name, text);
-    } else if (strlen(name) == 6 && sscanf(name, "<0x%2X>", &byte) == 1) {
-        char one = (char)byte;
-        bytes_append(text, &one, 1);
-    } else {
-        replace(name, strlen(name), block, " ", &shown);
-        size_t skipped = first && of->strip_first && shown.count && shown.data[0] == ' ';
-        bytes_append(text, shown.data + skipped, shown.count - skipped);
-        free(shown.data);
-    }
+    if (of->byte_level)
+        decode_visible(of, name, text);
+    else if (strlen(name) == 6 && sscanf(name, "<0x%2X>", &byte) == 1)
+        bytes_append(text, &(char){(char)byte}, 1);
+    else
+        replace(name, strlen(name), block, " ", text);
 }

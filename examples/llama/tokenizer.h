@@ -17,15 +17,18 @@ void tokenizer_encode(tokenizer *of, const char *text, size_t bytes, bool specia
 /* What the model expects in front of a text (the token that begins it), appended. */
 void tokenizer_begin(const tokenizer *of, token_list *tokens);
 
-/* The token of that name among those that were added to the vocabulary. */
-bool tokenizer_find(const tokenizer *of, const char *name, uint32_t *token);
+/* Whether a token of that name was added to the vocabulary. */
+bool tokenizer_has(const tokenizer *of, const char *name);
 
-/* Appends the bytes of a token. They may end in the middle of a UTF-8 sequence. `first`: it is the
- * first of a text, whose leading space some tokenizers put there themselves. Special tokens have no
- * bytes. */
-void tokenizer_decode(const tokenizer *of, uint32_t token, bool first, byte_list *text);
+/* Appends the bytes of a token. They may end in the middle of a UTF-8 sequence. Special tokens have
+ * none. */
+void tokenizer_decode(const tokenizer *of, uint32_t token, byte_list *text);
 
 /* Appends a text in which U+FFFD stands for what is no UTF-8. */
 void append_valid(const char *text, size_t bytes, byte_list *out);
+
+/* Appends the tokens of a conversation of one message, up to where the answer begins; system may be
+ * NULL. The program ends with a message where the vocabulary has no marks that it knows. */
+void chat_encode(tokenizer *with, const char *system, const char *user, token_list *tokens);
 
 #endif

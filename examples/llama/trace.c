@@ -9,11 +9,8 @@
 #include <string.h>
 
 #include "generate.h"
-#include "trace.h"
 
 enum { WIDTH = 64, MOST_BLOCKS = 128 /* of a hop that are compared */ };
-
-static griddep_error error = {.size = sizeof error};
 
 /* One device's. */
 typedef struct lane {
@@ -44,9 +41,8 @@ static void prepare(picture *of, const model *first, int32_t mode, void *const *
                      .mode = mode,
                      .error = {.size = sizeof at->error},
                      .info = {.size = sizeof at->info}};
-        check(griddep_timeline_create(each->step, NULL, &at->timeline, &error), &error,
-              "the picture");
-        check(griddep_chain_prepare(griddep_timeline_get_chain(at->timeline), mode, &error), &error,
+        check(griddep_timeline_create(each->step, NULL, &at->timeline, &error), "the picture");
+        check(griddep_chain_prepare(griddep_timeline_get_chain(at->timeline), mode, &error),
               "the picture");
     }
 }
@@ -67,7 +63,7 @@ static void run(picture *of)
     for (uint32_t i = 0; i < of->count; i++)
         check(griddep_chain_run(of->lanes[i].of->step, of->lanes[i].mode, of->lanes[i].stream,
                                 &error),
-              &error, "a step");
+              "a step");
     for (uint32_t i = 1; i < of->count; i++)
         if (pthread_create(&threads[i], NULL, run_lane, &of->lanes[i]))
             fail("the picture: a device's thread could not be started");
@@ -77,8 +73,9 @@ static void run(picture *of)
     model_check(of->lanes[0].of);
     for (uint32_t i = 0; i < of->count; i++) {
         lane *at = &of->lanes[i];
-        check(at->status, &at->error, "the picture");
-        check(griddep_timeline_get_info(at->timeline, &at->info, &error), &error, "the picture");
+        error = at->error;
+        check(at->status, "the picture");
+        check(griddep_timeline_get_info(at->timeline, &at->info, &error), "the picture");
     }
 }
 
@@ -89,7 +86,7 @@ static bool is_hop(const lane *at, uint32_t index)
 {
     griddep_timeline_launch launch = {.size = sizeof launch};
 
-    check(griddep_timeline_get_launch(at->timeline, index, &launch, &error), &error, "the picture");
+    check(griddep_timeline_get_launch(at->timeline, index, &launch, &error), "the picture");
     return !strncmp(launch.kernel, "sum_", 4) || !strcmp(launch.kernel, "move");
 }
 
@@ -98,7 +95,7 @@ static uint64_t read_column(const lane *at, uint32_t index, int32_t column, int6
     uint64_t count = 0;
 
     check(griddep_timeline_read(at->timeline, index, column, values, MOST_BLOCKS, &count, &error),
-          &error, "the picture");
+          "the picture");
     return count < MOST_BLOCKS ? count : MOST_BLOCKS;
 }
 
@@ -166,7 +163,7 @@ static void print_launch(FILE *out, const picture *of, const lane *at, uint32_t 
     griddep_timeline_hop hop = {.size = sizeof hop};
     char bar[WIDTH + 1];
 
-    check(griddep_timeline_get_launch(at->timeline, index, &launch, &error), &error, "the picture");
+    check(griddep_timeline_get_launch(at->timeline, index, &launch, &error), "the picture");
     bool follows = griddep_timeline_get_hop(at->timeline, index, &hop, NULL) == GRIDDEP_OK;
     double released = isnan(launch.first_release) ? launch.first_entry : launch.first_release;
     memset(bar, ' ', WIDTH);
@@ -262,7 +259,7 @@ void trace_step(model *of, const token_list *prompts, const sampling *draw, int3
     if (of->group && of->devices > 1 && !of->next)
         fail("--trace draws the devices of one process, and here each process has one");
     for (const model *each = of; each; each = each->next)
-        check(griddep_stream_create(each->runtime, NULL, &streams[each->index], &error), &error,
+        check(griddep_stream_create(each->runtime, NULL, &streams[each->index], &error),
               "a stream");
     generate_start(of, prompts, draw, mode, streams, from);
     for (uint32_t i = 0; i < of->sequences; i++)

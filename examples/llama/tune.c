@@ -3,10 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decode.h"
-#include "tune.h"
-
-static griddep_error error = {.size = sizeof error};
+#include "build.h"
 
 /* ---- what a step writes ---- */
 
@@ -73,9 +70,9 @@ static void set_position(const model *of)
 
     for (uint32_t i = 0; i < of->sequences; i++) {
         check(griddep_memory_write(of->runtime, of->at.position + 4 * i, &last, 4, NULL, &error),
-              &error, "a position");
+              "a position");
         check(griddep_memory_write(of->runtime, of->at.token + 4 * i, &token, 4, NULL, &error),
-              &error, "a token");
+              "a token");
     }
 }
 
@@ -88,11 +85,10 @@ static griddep_tune *search_shapes(const model *of, griddep_chain *chain, int32_
     written all = list_written(of);
 
     set_position(of);
-    check(griddep_tune_run(chain, all.list, all.count, &options, &tune, &error), &error,
-          "launch shapes");
+    check(griddep_tune_run(chain, all.list, all.count, &options, &tune, &error), "launch shapes");
     free(all.zeros);
     free(all.list);
-    check(griddep_tune_get_info(tune, &info, &error), &error, "launch shapes");
+    check(griddep_tune_get_info(tune, &info, &error), "launch shapes");
     fprintf(stderr, "llama: %s: %u launch shapes tried, a step takes %.1f us",
             of->device.device_name, (unsigned)info.trial_count, info.chosen_ns / 1e3);
     if (info.changed)
@@ -108,7 +104,7 @@ static void take_shapes(model *of, const griddep_tune *tune, uint32_t launches)
     of->shape_count = launches;
     for (uint32_t i = 0; i < launches; i++) {
         griddep_tune_choice choice = {.size = sizeof choice};
-        check(griddep_tune_get_choice(tune, i, &choice, &error), &error, "launch shapes");
+        check(griddep_tune_get_choice(tune, i, &choice, &error), "launch shapes");
         of->shapes[i] = (griddep_launch_config){.grid = {choice.grid[0]},
                                                 .block = {choice.block[0]},
                                                 .shared_bytes = choice.shared_bytes};

@@ -45,45 +45,36 @@ struct weight_files {
 /* The longest header that anybody writes is far below. */
 static const uint64_t longest_header = 100u << 20;
 
-static uint64_t whole(const tensor *of, const json_t *value)
-{
-    if (!json_is_integer(value) || json_integer_value(value) < 0)
-        fail("%s: tensor %s has a size or an offset that is no whole number", of->file, of->name);
-    return (uint64_t)json_integer_value(value);
-}
-
 /* The tensor as its header describes it, within its file. Types that are not read count as bytes:
  * nobody may ask for them. */
-static tensor read_entry(const weight_file *file, const char *name, const json_t *from)
+static tensor read_entry(const weight_file *file, const char *name, json_t *from)
 {
-    const json_t *shape = json_object_get(from, "shape");
-    const json_t *offsets = json_object_get(from, "data_offsets");
-    tensor of = {.name = name,
-                 .file = file->file.path,
-                 .type = ELEMENT_OTHER,
-                 .type_name = json_string_value(json_object_get(from, "dtype"))};
+    tensor of = {.name = name, .file = file->file.path, .type = ELEMENT_OTHER};
+    json_t *shape;
+    json_int_t begin, end;
 
-    if (!of.type_name)
-        fail("%s: tensor %s has no dtype", of.file, name);
+    if (json_unpack(from, "{ss so s[II!]}", "dtype", &of.type_name, "shape", &shape, "data_offsets",
+                    &begin, &end) ||
+        !json_is_array(shape))
+        fail("%s: tensor %s has no dtype, no shape, or no pair of data_offsets", of.file, name);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!strcmp(of.type_name, types[i].name))
             of.type = (element)i;
-    if (!json_is_array(shape) || !json_is_array(offsets) || json_array_size(offsets) != 2)
-        fail("%s: tensor %s has no shape or no pair of data_offsets", of.file, name);
-    const uint64_t begin = whole(&of, json_array_get(offsets, 0));
-    const uint64_t end = whole(&of, json_array_get(offsets, 1));
-    if (begin > end || end > file->length)
-        fail("%s: tensor %s would lie at bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64
+    if (begin < 0 || begin > end || (uint64_t)end > file->length)
+        fail("%s: tensor %s would lie at bytes %lld to %lld of %" PRIu64
              ": the file is truncated, or its header wrong",
-             of.file, name, begin, end, file->length);
+             of.file, name, (long long)begin, (long long)end, file->length);
     of.data = file->data + begin;
-    of.bytes = end - begin;
+    of.bytes = (uint64_t)(end - begin);
     of.rank = (uint32_t)json_array_size(shape);
     uint64_t bytes = of.type == ELEMENT_OTHER ? 0 : types[of.type].bytes;
     for (uint32_t i = 0; i < of.rank; i++) {
-        uint64_t size = whole(&of, json_array_get(shape, i));
+        const json_t *number = json_array_get(shape, i);
+        const uint64_t size = (uint64_t)json_integer_value(number);
         if (i < 4)
             of.shape[i] = size;
+        if (!json_is_integer(number) || json_integer_value(number) < 0)
+            fail("%s: tensor %s has a size that is no whole number", of.file, name);
         if (size && bytes > UINT64_MAX / size)
             fail("%s: tensor %s is larger than any file", of.file, name);
         bytes *= size;
@@ -135,7 +126,7 @@ static void read_entries(weight_files *files, const weight_file *file)
 
 static void add_file(weight_files *files, const char *folder, const char *name)
 {
-    json_error_t error;
+    json_error_t problem;
     uint64_t length = 0;
 
     files->files = reallocate(files->files, files->count + 1, sizeof *files->files);
@@ -151,9 +142,9 @@ static void add_file(weight_files *files, const char *folder, const char *name)
              " bytes, the file has %zu: it is truncated, or no safetensors file",
              file->path, length, file->bytes);
     added->header =
-        json_loadb((const char *)file->data + 8, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+        json_loadb((const char *)file->data + 8, (size_t)length, JSON_REJECT_DUPLICATES, &problem);
     if (!json_is_object(added->header))
-        fail("%s: its header is no JSON object: %s", file->path, added->header ? "" : error.text);
+        fail("%s: its header is no JSON object: %s", file->path, added->header ? "" : problem.text);
     added->data = file->data + 8 + length;
     added->length = file->bytes - 8 - length;
     read_entries(files, added);
@@ -267,13 +258,11 @@ bool elements_are_numbers(element type, const void *data, uint64_t bytes)
     return !(carried & (special + one));
 }
 
-/* Matrices of 16 bits and more are large, and reading them twice takes long. */
-static bool is_large(const tensor *of)
+static bool ends_with(const tensor *of, const char *ending)
 {
-    const size_t length = strlen(of->name);
+    const size_t length = strlen(of->name), end = strlen(ending);
 
-    return of->rank == 2 && of->type != ELEMENT_E4M3 && length > 6 &&
-           !strcmp(of->name + length - 6, "weight");
+    return length >= end && !strcmp(of->name + length - end, ending);
 }
 
 static void check_numbers(entry *of)
@@ -295,7 +284,8 @@ static tensor find_tensor(const weight_files *files, const char *name)
         fail("%s: tensor %s is of type %s; BF16, F16, F32, F8_E4M3 and I32 are read",
              found->of.file, name, found->of.type_name);
     found->used = true;
-    if (!is_large(&found->of))
+    /* Matrices of 16 bits and more are large, and reading them twice takes long. */
+    if (found->of.rank != 2 || found->of.type == ELEMENT_E4M3 || !ends_with(&found->of, "weight"))
         check_numbers(found);
     return found->of;
 }
@@ -326,18 +316,20 @@ void weights_check_large(const weight_files *files)
  * serve 8 bits, which neither has here. Writers of 4 bits add biases of zeros. */
 static bool may_stay(const tensor *of)
 {
-    static const char *const endings[] = {"rotary_emb.inv_freq", "input_scale", "q_scale",
-                                          "k_scale", "v_scale"};
-    const size_t length = strlen(of->name);
+    static const char *const endings[] = {".rotary_emb.inv_freq",
+                                          ".input_scale",
+                                          ".output_scale",
+                                          ".q_scale",
+                                          ".k_scale",
+                                          ".v_scale"};
 
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (length >= strlen(endings[i]) &&
-            !strcmp(of->name + length - strlen(endings[i]), endings[i]))
+        if (ends_with(of, endings[i]))
             return true;
     for (uint64_t i = 0; i < of->bytes; i++)
         if (of->data[i])
             return false;
-    return length > 5 && !strcmp(of->name + length - 5, ".bias");
+    return ends_with(of, ".bias");
 }
 
 void weights_check_used(const weight_files *files)

@@ -115,7 +115,6 @@ recorded() {
         grep -q '^safe: ' "$work/report" && "$GRIDDEP" check "$work/recorded/chain.yaml"
 }
 check "the audit and the check of a recording agree" recorded
-check "the same of steps alone" recorded --part 0
 check "make f16" small make "$work/f16" llama3 dtype=F16 heads=2 kv_heads=1 head_dim=128
 check "f16, heads of 128" agrees f16
 check "make f32" small make "$work/f32" llama2 dtype=F32 tied=1 shards=3 layers=1
@@ -337,7 +336,6 @@ prompt=$(field "$work/out.json" prompt)
 for mode in serial pdl graph; do
     check "mode $mode" same_tokens "$greedy" llama3 -p "a kernel" -n "$few" --ignore-stop --mode $mode
 done
-check "token by token" same_tokens "$greedy" llama3 -p "a kernel" -n "$few" --ignore-stop --part 0
 check "tokens as numbers" same_tokens "$greedy" llama3 -t "$prompt" -n "$few" --ignore-stop
 printf 'a kernel' >"$work/prompt.txt"
 check "text from a file" same_tokens "$greedy" llama3 -f "$work/prompt.txt" -n "$few" --ignore-stop
@@ -422,7 +420,8 @@ for mode in $(plain graph-pdl) $(more pdl); do
     check "sanitize 8 bits, two texts, mode $mode" sane "$work/llama3" -p "$long" -p "the lazy dog" \
         -n 2 --part 64 --weights fp8 --mode $mode
 done
-check "sanitize, steps alone" sane "$work/llama3" -t 5,6 -n 2 --part 0
+
+check "sanitize, steps alone" sane "$work/llama3" -t 5 -n 2
 
 # ---- the tokenizer. Bytes come back as they were, but for what is no UTF-8.
 
@@ -731,7 +730,7 @@ check "a prompt longer than the context" refuses "the prompt has" llama3 -p "a k
     --context 2
 check "no prompt" refuses "give the text by --prompt" llama3
 check "nine prompts" refuses "more than 8 texts" llama3 -p a -p a -p a -p a -p a -p a -p a -p a -p a
-check "two prompts token by token" refuses "--part 0 is for one text" llama3 -p a -p b --part 0
+check "a part of nothing" refuses '--part: "0" is no whole number from 1' llama3 -p a --part 0
 check "a token beyond the vocabulary" refuses "384 is no token of a vocabulary of 384" llama3 -t 384
 check "tokens that are none" refuses "is no list of numbers" llama3 -t 1,,2
 check "shapes of a mode without them" refuses "--tune is for the modes pdl and graph-pdl" llama3 \
