@@ -37,10 +37,10 @@ shelf_generated = \
 	%D%/linear/linear_bf16.ptx %D%/linear/linear_f16.ptx \
 	%D%/linear/linear_fp8.ptx %D%/linear/linear_fp8.sm_90.ptx \
 	%D%/linear/linear_fp8_block.ptx %D%/linear/linear_fp8_block.sm_90.ptx \
-	%D%/linear/linear_int4.ptx \
+	%D%/linear/linear_int4.ptx %D%/linear/linear_int4.sm_90.ptx \
 	%D%/linear/matvec_bf16.ptx \
 	%D%/linear/skinny_bf16.ptx %D%/linear/skinny_f16.ptx %D%/linear/skinny_fp8.ptx \
-	%D%/linear/skinny_fp8_block.ptx \
+	%D%/linear/skinny_fp8_block.ptx %D%/linear/skinny_int4.ptx \
 	%D%/norm/layer_norm_bf16.ptx %D%/norm/layer_norm_f16.ptx \
 	%D%/norm/layer_norm_residual_bf16.ptx %D%/norm/layer_norm_residual_f16.ptx \
 	%D%/norm/rms_norm.ptx %D%/norm/rms_norm_f16.ptx \

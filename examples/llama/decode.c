@@ -32,9 +32,11 @@ static void add_tiles(builder *with, const matrix *weight, const matrix *up, uin
         give_address(with, y + 2 * first * rows);
         give_u32(with, rows);
         give_u32(with, columns);
-        give_u32(with, left < count ? left : count);
+        if (of->sequences > 1)
+            give_u32(with, left < count ? left : count);
         give_f32(with, of->config.epsilon);
-        add_shelf(with, "linear_int4", NULL, (griddep_launch_config){0});
+        add_shelf(with, of->sequences > 1 ? "skinny" : "linear", "int4",
+                  (griddep_launch_config){0});
     }
 }
 

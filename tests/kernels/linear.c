@@ -202,7 +202,8 @@ static const layer_form layer_forms[] = {
     {"skinny_f16", "f16", "f16", false, true, 0},
     {"skinny_fp8", "e4m3", "bf16", true, true, 0},
     {"skinny_fp8_block", "e4m3", "bf16", true, true, 24},
-    {"linear_int4", "u8", "bf16", false, true, 0},
+    {"linear_int4", "u8", "bf16", false, false, 0},
+    {"skinny_int4", "u8", "bf16", false, true, 0},
 };
 
 typedef struct layer_size {
@@ -361,9 +362,10 @@ static double row_value(const layer *it, const void *weight, const void *scale, 
         factor /= sqrt(squares / (double)columns + it->epsilon);
     double element = it->form->type[0] == 'b' ? 0x1p-9 : 0x1p-12;
     double rounded = it->norm != NULL ? 4 * element : 0;
-    /* linear_fp8 on chips of 9.0: each sum of 32 products has some 13 bits below the largest. */
-    if (it->form->scaled && !it->form->batched)
-        rounded += 0x1p-11;
+    /* linear_fp8* and linear_int4 on chips of 9.0: each sum of 32 products has some 13 bits below
+     * the largest, which in the latter are products of up to 15 in place of up to 8. */
+    if (!it->form->batched && (it->form->scaled || is_int4(it->form)))
+        rounded += is_int4(it->form) ? 0x1p-9 : 0x1p-11;
     *error = factor * (terms * 0x1p-18 + rounded * sqrt(term_squares));
     return sum * factor;
 }
@@ -590,15 +592,17 @@ static void *run_shapes(const shelf_kernel *kernel, layer *it, const shelf_shape
 }
 
 /* The least shared memory of kernels that take tiles. */
-static uint32_t least_tiles(uint32_t columns, uint32_t batch)
+static uint32_t least_tiles(const shelf_kernel *kernel, uint32_t columns, uint32_t batch)
 {
-    return 304 + 32 * GD_INT4_RECORD + 2560 * batch + columns / 4 + 2 * columns * batch;
+    return 304 + 32 * GD_INT4_RECORD +
+           (form_of(kernel)->batched ? 2560 * batch + columns / 4 + 2 * columns * batch
+                                     : 2560 + (columns + 2047) / 2048 * 4608);
 }
 
 /* In the shape, with the least shared memory where it has less. */
 static void check_tiles(const shelf_kernel *kernel, layer_size size)
 {
-    const uint32_t least = least_tiles(size.columns, size.batch);
+    const uint32_t least = least_tiles(kernel, size.columns, size.batch);
     if (size.shape.shared < least)
         size.shape.shared = least;
     check_layer(kernel, size);
@@ -645,7 +649,7 @@ static void tiles_operands(const shelf_kernel *kernel)
  * beside others. */
 static void tiles_shapes(const shelf_kernel *kernel)
 {
-    const uint32_t least = least_tiles(4224, 5);
+    const uint32_t least = least_tiles(kernel, 4224, 5);
     const shelf_shape shapes[] = {
         {132, 384, UINT32_MAX}, {1, 384, least}, {3, 384, least + 24000}, {600, 384, least + 5000}};
     layer it = layer_create(kernel, (layer_size){112, 4224, 5, EVERYTHING, shapes[0]});
@@ -668,7 +672,10 @@ static void tiles_extreme(const shelf_kernel *kernel)
             layer it = layer_create(kernel, size);
             void *arrays[] = {it.x, it.bias, it.residual, it.norm};
             bool multiplied = place == 0 || place == 3;
-            if (multiplied && isinf(specials[i])) { /* it gives an infinity or NaN */
+            /* An infinity gives an infinity or NaN; in pieces of 8 bits, the largest element takes
+             * the bits of those far below it. */
+            if (multiplied &&
+                (isinf(specials[i]) || (specials[i] > 60000 && !form_of(kernel)->batched))) {
                 layer_destroy(&it);
                 continue;
             }
@@ -790,6 +797,10 @@ const shelf_case linear_cases[] = {
     {"linear_int4", 0, tiles_operands},
     {"linear_int4", 0, tiles_shapes},
     {"linear_int4", 0, tiles_extreme},
+    {"skinny_int4", 0, tiles_random},
+    {"skinny_int4", 0, tiles_operands},
+    {"skinny_int4", 0, tiles_shapes},
+    {"skinny_int4", 0, tiles_extreme},
     {"matvec_bf16", 0, matvec_random},
     {"matvec_bf16", 0, matvec_shapes},
     {"matvec_bf16", 0, matvec_extreme},
@@ -818,7 +829,7 @@ const shelf_link linear_links[] = {
      .type = "bf16",
      .constant_count = 1024 * 1024,
      .constant_scale = 0.04},
-    {.kernel = "linear_int4",
+    {.kernel = "skinny_int4",
      .bytes = 4096,
      .config = {.grid = {132}, .block = {384}, .shared_bytes = 114688},
      .count = 11,

@@ -1136,6 +1136,7 @@ static const shelf_case shelf[] = {
     {"linear/linear_fp8.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},
     {"linear/linear_fp8_block.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},
     {"linear/linear_int4.ptx", {"weight", "up", "norm", "bias"}},
+    {"linear/skinny_int4.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/skinny_bf16.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/skinny_f16.ptx", {"weight", "up", "norm", "bias"}},
     {"linear/skinny_fp8.ptx", {"weight", "up", "scale", "up_scale", "norm", "bias"}},

@@ -127,7 +127,7 @@ static bool serves(const griddep_shelf_info *shelf, size_t device)
 /* Where x alone is larger than a block's shared memory, no shape is right. Tiles are whole ones. */
 static bool can_fit(const char *name, size_t device, uint64_t columns, uint64_t rows)
 {
-    const bool tiles = !strcmp(name, "linear_int4");
+    const bool tiles = strstr(name, "_int4");
     const uint64_t others = strncmp(name, "linear_fp8", 10) ? 20000 : 80000;
 
     if (tiles && (columns % 128 || rows % 16 || !rows))
@@ -183,11 +183,11 @@ static const struct best {
     {"linear_fp8", 12, {{9, 4096}, {10, 14336}}, 0, 132, 384, 232448},
     {"linear_fp8_block", 13, {{9, 14336}, {10, 4096}, {11, 128}}, 0, 264, 384, 100352},
     {"skinny_fp8_block", 14, {{9, 4096}, {10, 4096}, {11, 8}, {12, 128}}, 0, 132, 384, 232448},
-    {"linear_int4", 11, {{7, 3072}, {8, 2048}, {9, 1}}, 0, 132, 384, 114688},
-    {"linear_int4", 11, {{1, 16}, {7, 8192}, {8, 2048}, {9, 8}}, 0, 264, 384, 114688},
-    {"linear_int4", 11, {{7, 2048}, {8, 8192}, {9, 1}}, 0, 132, 384, 180224},
-    {"linear_int4", 11, {{7, 4096}, {8, 14336}, {9, 1}}, 0, 264, 384, 114688},
-    {"linear_int4", 11, {{7, 2048}, {8, 8192}, {9, 8}}, 0, 132, 384, 232448},
+    {"linear_int4", 10, {{7, 3072}, {8, 2048}}, 0, 132, 384, 114688},
+    {"linear_int4", 10, {{7, 2048}, {8, 8192}}, 0, 132, 384, 180224},
+    {"linear_int4", 10, {{7, 4096}, {8, 14336}}, 0, 264, 384, 114688},
+    {"skinny_int4", 11, {{1, 16}, {7, 8192}, {8, 2048}, {9, 8}}, 0, 264, 384, 114688},
+    {"skinny_int4", 11, {{7, 2048}, {8, 8192}, {9, 8}}, 0, 132, 384, 232448},
     {"skinny_bf16", 11, {{7, 2048}, {8, 8192}, {9, 1}}, 0, 132, 384, 232448},
     {"skinny_bf16", 11, {{1, 16}, {7, 8192}, {8, 2048}, {9, 8}}, 0, 264, 384, 114688},
     {"attention_decode_bf16", 10, {{6, 32}, {7, 64}, {8, 4096}}, 8, 12, 128, 114688},

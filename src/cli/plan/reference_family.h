@@ -30,7 +30,7 @@ extern const gd_reference gd_reference_norm[];
 extern const gd_reference gd_reference_sampling[];
 extern const gd_reference gd_reference_softmax[];
 
-/* Bytes of 16 rows of 128 columns of W as linear_int4 takes it, and an element of such a W. */
+/* Bytes of 16 rows of 128 columns of W as linear_int4 and skinny_int4 take it; an element of it. */
 enum { GD_INT4_RECORD = 1072 };
 double gd_int4_value(const unsigned char *tiles, uint64_t columns, uint64_t row, uint64_t column);
 

@@ -236,11 +236,12 @@ const gd_reference gd_reference_linear[] = {
     {"linear_f16", linear, 1U << 6, "f16", "f16"},
     {"linear_fp8", linear, 1U << 8, "bf16", "e4m3"},
     {"linear_fp8_block", linear, 1U << 8, "bf16", "e4m3"},
-    {"linear_int4", skinny, 1U << 6, "bf16", "u8"},
+    {"linear_int4", linear, 1U << 6, "bf16", "u8"},
     {"matvec_bf16", matvec, 1U << 2, "bf16", "bf16"},
     {"skinny_bf16", skinny, 1U << 6, "bf16", "bf16"},
     {"skinny_f16", skinny, 1U << 6, "f16", "f16"},
     {"skinny_fp8", skinny, 1U << 8, "bf16", "e4m3"},
     {"skinny_fp8_block", skinny, 1U << 8, "bf16", "e4m3"},
+    {"skinny_int4", skinny, 1U << 6, "bf16", "u8"},
     {.kernel = NULL},
 };

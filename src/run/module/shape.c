@@ -183,14 +183,16 @@ static void shape_skinny(const shape_request *request)
     set(request, whole || small ? multiprocessors : 2 * multiprocessors, 384, shared);
 }
 
-/* Weights in tiles: rows, columns, the rows of x, and the second matrix. Two slots of 16 records of
- * 1072 bytes at least; half of the shared memory leaves the next kernel, or a second
- * block, the other. */
+/* Weights in tiles: rows, columns, in skinny_int4 the rows of x, and the second matrix. Two slots
+ * of 16 records of 1072 bytes at least; half of the shared memory leaves the next kernel, or a
+ * second block, the other. */
 static void shape_tiles(const shape_request *request)
 {
     const griddep_runtime_info *device = request->device;
-    uint64_t columns = value(request, 1), batch = value(request, 2);
-    uint64_t least = 34608 + 2560 * batch + columns / 4 + 2 * columns * batch;
+    uint64_t columns = value(request, 1), batch = request->places[2] ? value(request, 2) : 1;
+    uint64_t pieces =
+        request->places[2] ? columns / 4 + 2 * columns * batch : (columns + 2047) / 2048 * 4608;
+    uint64_t least = 34608 + 2560 * batch + pieces;
     uint64_t elements = (value(request, 0) << (value(request, 3) != 0)) * columns;
     bool small = elements < 30000000u;
     uint32_t shared = small && columns > 4096 ? part_of(device, 25) : half_shared(device);
@@ -290,10 +292,11 @@ static const family families[] = {
     {"matvec_bf16", shape_linear, 5, {3, 4}, 0},
     {"linear_fp8_block", shape_skinny, 13, {9, 10, 0, 1}, 1},
     {"linear_fp8", shape_skinny, 12, {9, 10, 0, 1}, 1},
-    {"linear_int4", shape_tiles, 11, {7, 8, 9, 1}, 0},
+    {"linear_int4", shape_tiles, 10, {7, 8, 0, 1}, 0},
     {"linear_", shape_linear, 10, {7, 8, 1}, 1},
     {"skinny_fp8_block", shape_skinny, 14, {9, 10, 11, 1}, 1},
     {"skinny_fp8", shape_skinny, 13, {9, 10, 11, 1}, 1},
+    {"skinny_int4", shape_tiles, 11, {7, 8, 9, 1}, 0},
     {"skinny_", shape_skinny, 11, {7, 8, 9, 1}, 2},
     {"attention_decode_paged_", shape_attention, 12, {7, 8, 9, 10}, 2},
     {"attention_decode_", shape_attention, 10, {6, 7, 8}, 1},
