@@ -58,6 +58,7 @@ libgriddep_machine_la_SOURCES = \
 	%D%/execute/convert.c %D%/execute/convert.h \
 	%D%/execute/cta.c \
 	%D%/execute/execute.h \
+	%D%/execute/extent.c %D%/execute/extent.h \
 	%D%/execute/lanes.def %D%/execute/lanes.h \
 	%D%/execute/lanes_avx2.c \
 	%D%/execute/lanes_base.c \

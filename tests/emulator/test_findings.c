@@ -752,6 +752,47 @@ TEST(findings, without_checks_nothing_is_reported)
     end();
 }
 
+/* ---- head comments ---- */
+
+/* An access that leaves what the head comment tells of the argument that its address is made of;
+ * where a pointer that was loaded leads, it does not tell. */
+TEST(findings, accesses_beyond_an_extent_are_found)
+{
+    uint64_t address, inside;
+    gd_CUmodule module;
+    gd_CUfunction function;
+
+    begin("race");
+    ck_good(cuModuleLoadData(
+        &module, "// extent:\n//   a: b64[2 * block.x]\n" HEADER
+                 ".visible .entry k(.param .u64 a)\n{\n    .reg .b64 %a, %o, %p;\n"
+                 "    .reg .b32 %t;\n    ld.param.u64 %a, [a];\n    ld.global.u64 %p, [%a+8];\n"
+                 "    mov.u32 %t, %tid.x;\n    mad.wide.u32 %o, %t, 40, %a;\n"
+                 "    st.global.u32 [%o], %t;\n    red.global.add.u32 [%p], 1;\n    ret;\n}\n"
+                 ".visible .entry before(.param .u64 a)\n{\n    .reg .b64 %a;\n"
+                 "    .reg .b32 %v;\n    ld.param.u64 %a, [a];\n"
+                 "    ld.global.u32 %v, [%a+-4];\n    ret;\n}\n"));
+    ck_good(cuMemAlloc_v2(&address, 1024));
+    inside = address + 512;
+    ck_good(cuMemcpyHtoD_v2(address + 8, &inside, sizeof inside));
+    ck_good(cuModuleGetFunction(&function, module, "k"));
+    ck_good(launch(function, 1, 1, address));
+    ck_good(cuCtxSynchronize());
+    ck_assert_str_eq(get_report(), "");
+    ck_good(launch(function, 1, 2, address));
+    ck_good(cuCtxSynchronize());
+    expect("\"kind\":\"beyond-extent\"", 1);
+    expect("writes at a + 40; its head comment says that it touches 32 bytes from a on: "
+           "b64[2 * block.x]",
+           1);
+    ck_good(cuModuleGetFunction(&function, module, "before"));
+    ck_good(launch(function, 1, 1, address + 4));
+    ck_good(cuCtxSynchronize());
+    expect("reads at a - 4; its head comment", 1);
+    expect("\"kind\":", 2);
+    end();
+}
+
 /* ---- constants ---- */
 
 /* A store, an atomic operation and a copy by the address of a .const variable are findings, and are

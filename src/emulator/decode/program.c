@@ -4,6 +4,7 @@
 
 #include "emulator/decode/decode.h"
 #include "emulator/execute/control.h"
+#include "emulator/execute/extent.h"
 
 /* ---- failing ---- */
 
@@ -444,6 +445,7 @@ void gd_program_destroy(gd_program *program)
         free(program->images[i].sites);
         free(program->images[i].constant_table);
     }
+    gd_extents_free(program);
     free(program->variables);
     free(program->definitions);
     free(program->spans);

@@ -8,6 +8,7 @@
 
 #include "emulator/execute/check.h"
 #include "emulator/execute/cluster.h"
+#include "emulator/execute/extent.h"
 #include "emulator/execute/memory.h"
 #include "emulator/execute/program.h"
 #include "emulator/machine/report.h"
@@ -167,6 +168,33 @@ static void check_constant(const gd_warp *warp, const gd_code *code, uint32_t la
     report(warp, code, lane, &access, "read-only", item, address, text, NULL);
 }
 
+/* The head comment says less than the kernel does: who goes by it (the check, AUTO) lets launches
+ * meet. Told of one access. */
+static bool check_extent(const gd_warp *warp, const gd_code *code, uint32_t lane,
+                         const gd_allocation *item, uint64_t address, uint64_t bytes,
+                         const gd_race_operation *operation)
+{
+    const struct gd_reach *left =
+        gd_extent_left(warp->cta->view, warp->cta->image, code, address, bytes);
+    const gd_race_access access = {.action = operation->action,
+                                   .writes = operation->action != GD_ACTION_READ,
+                                   .bytes = operation->bytes};
+    char text[256];
+
+    if (!left)
+        return false;
+    const bool before = address < left->start;
+    snprintf(text, sizeof text,
+             "%s at %.60s %c %" PRIu64 "; its head comment says that it touches %" PRIu64
+             " bytes from %.60s on: %.60s",
+             access.writes ? "writes" : "reads", left->name, before ? '-' : '+',
+             before ? left->start - address : address - left->start, left->end - left->start,
+             left->name, left->text);
+    report(warp, code, lane, &access, "beyond-extent", item, address, text,
+           "a line of 'extent' that tells how far the kernel goes, or an access within it");
+    return true;
+}
+
 /* The lanes of a mask whose addresses lie in one allocation with the lowest of them. */
 static uint32_t find_group(gd_warp *warp, const gd_code *code, uint32_t mask,
                            const uint64_t *addresses, gd_allocation **item)
@@ -194,6 +222,12 @@ static void check_global(gd_warp *warp, const gd_code *code, uint32_t mask,
         uint32_t lane = gd_lowest(operation->mask);
         if (item)
             check_constant(warp, code, lane, item, operation->addresses[lane], operation);
+        bool told = !warp->cta->view->reaches;
+        GD_EACH_LANE(each, told ? 0 : operation->mask)
+        {
+            told = told || check_extent(warp, code, each, item, operation->addresses[each],
+                                        operation->bytes, operation);
+        }
         if (shadow)
             gd_race_global(warp->cta->race, shadow, operation);
         mask &= ~operation->mask;
@@ -376,6 +410,10 @@ static void check_alike(gd_warp *warp, const gd_code *code, uint32_t lane, gd_sp
         gd_shadow *shadow = item ? gd_check_shadow(warp->cta->view->race, item) : NULL;
         if (item)
             check_constant(warp, code, lane, item, address, operation);
+        bool told = false;
+        for (uint32_t i = 0; i < count && warp->cta->view->reaches && !told; i++)
+            told =
+                check_extent(warp, code, lane, item, pieces[i].address, pieces[i].bytes, operation);
         if (shadow)
             gd_race_global_pieces(warp->cta->race, shadow, operation, pieces, count);
     } else if (space == GD_AT_SHARED || space == GD_AT_CLUSTER) {

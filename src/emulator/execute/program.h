@@ -39,6 +39,7 @@ typedef struct gd_image {
     uint32_t frame_bytes; /* of the deepest chain of calls */
     uint32_t depth;       /* calls inside one another, at most */
     uint32_t *sites;      /* by operation, for reports; NULL until one is asked for */
+    uint16_t *roots;      /* by instruction of the entry (extent.c); NULL likewise */
     gd_program_error refusal;
 } gd_image;
 
@@ -58,6 +59,7 @@ struct gd_program {
     gd_arena names;            /* of variables */
     gd_image *images;          /* in the order of module->entries */
     uint32_t number;           /* of the module, for reports */
+    struct gd_requires *terms; /* of the head comment, by entry; NULL until one is asked for */
 };
 
 /* The variable of shared memory that an address lies in; NULL. */

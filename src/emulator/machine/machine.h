@@ -99,7 +99,12 @@ typedef struct gd_grid_view {
     uint64_t step_limit; /* thread-instructions a CTA may execute; 0: none */
     gd_race *race;       /* what checks accesses, and the grid's task in it; NULL */
     gd_race_task *race_task;
+    struct gd_reach *reaches; /* how far accesses may go, by parameter; NULL: nobody tells */
 } gd_grid_view;
+
+/* The view's reaches, to free: what the head comment of the entry's text tells of this launch
+ * (execute/extent.h). */
+struct gd_reach *gd_extents_of(const gd_grid_view *view);
 
 typedef enum gd_cta_state {
     GD_CTA_READY,   /* can go on; the step budget was used up */

@@ -793,6 +793,7 @@ static void make_view(gd_grid_view *view, const gd_task *task)
     memcpy(view->grid, kernel->grid, sizeof view->grid);
     memcpy(view->block, kernel->block, sizeof view->block);
     memcpy(view->cluster, kernel->cluster, sizeof view->cluster);
+    view->reaches = view->race ? gd_extents_of(view) : NULL;
 }
 
 /* The words of a cooperative grid's workspace, as the device code of cooperative groups uses
@@ -828,6 +829,7 @@ gd_CUresult gd_grid_start(gd_task *task, uint64_t ready)
     grid->ready = grid->latest = ready;
     make_view(&grid->view, task);
     if (!take_workspace(grid)) {
+        free(grid->view.reaches);
         free(grid);
         return GD_CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -873,5 +875,6 @@ void gd_grid_end(gd_grid *grid)
     grid->task->grid = NULL;
     if (grid->view.workspace)
         gd_memory_give(gd_the_emulator.memory, grid->view.workspace);
+    free(grid->view.reaches);
     free(grid);
 }
