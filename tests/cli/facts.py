@@ -45,10 +45,10 @@ def document(*arguments):
 # ---- what each tool says
 
 
-def check(path):
+def check(path, codes=HAZARDS):
     """{(code, severity, file, line, launch)} of the hazards, and whether one is an error."""
     told, done = document("check", path)
-    findings = {(f["code"], f["severity"], f["file"], f["line"], l) for f in told["findings"] if f["code"] in HAZARDS for l in f["launches"]}
+    findings = {(f["code"], f["severity"], f["file"], f["line"], l) for f in told["findings"] if f["code"] in codes for l in f["launches"]}
     case(done.returncode == (1 if told["errors"] or told["warnings"] else 0), f"check {path}: exit code", done.returncode)
     return findings
 
@@ -92,11 +92,11 @@ def sanitize(path, alone=True):
     return [{(f[side]["file"], f[side]["line"], f[side]["chain_launch"]) for side in ("first", "second")} for f in races]
 
 
-def audit(path):
+def audit(path, *options):
     """How many launches of mode pdl the program was seen to start early, and which kernels are said to race."""
     report = os.path.join(work, "report.json")
     without = {k: v for k, v in environment.items() if k != "GRIDDEP_DRIVER"}
-    done = subprocess.run([griddep, "audit", "--driver", driver, "--json", "--report", report, "--", griddep, "run", path, "--no-check", "--repeat", "0", "--mode", "pdl"], cwd=work, env=without, timeout=1800, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run([griddep, "audit", *options, "--driver", driver, "--json", "--report", report, "--", griddep, "run", path, "--no-check", "--repeat", "0", "--mode", "pdl"], cwd=work, env=without, timeout=1800, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     with open(report) as file:
         told = json.load(file)
     racing = {f["kernel"] for f in told["findings"] if f["severity"] == "error"}
@@ -217,17 +217,19 @@ with open(os.path.join(work, "old.ptx"), "w") as file:  # for a chip without gri
     file.write(HEAD.replace("sm_90", "sm_80") + KERNEL.format(name="never_old", before="", between="", after=""))
 
 
-def chain(name, launches, blocks=4, module="kernels"):
-    """launches: (kernel, buffer read, buffer written, pdl)."""
+def chain(name, launches, blocks=4, module="kernels", changes=()):
+    """launches: (kernel, buffer read, buffer written, pdl). changes: of the text."""
     buffers = sorted({b for _, x, y, _ in launches for b in (x, y)})
     lines = [f"name: {name}", "modules:", f"  - {{name: m, file: {module}.ptx}}", "buffers:"]
     lines += [f"  - {{name: {b}, type: u32, count: {blocks * 128}, sequence: {{start: {i * 1000}, step: 1}}}}" for i, b in enumerate(buffers)]
     lines += ["launches:"]
     for kernel, x, y, pdl in launches:
         lines += [f"  - {{kernel: {kernel}, module: m, grid: [{blocks}], block: [128], pdl: {pdl}, arguments: [{{buffer: {x}, access: read}}, {{buffer: {y}, access: write}}, {{u32: {blocks * 128 - 7}}}]}}"]
-    path = os.path.join(work, name + ".yaml")
+    path, text = os.path.join(work, name + ".yaml"), "\n".join(lines) + "\n"
+    for old, new in changes:
+        text = text.replace(old, new, 1)
     with open(path, "w") as file:
-        file.write("\n".join(lines) + "\n")
+        file.write(text)
     return path, [kernel for kernel, *_ in launches]
 
 
@@ -243,6 +245,7 @@ same(*chain("never", [("right", "a", "b", "auto"), ("never", "b", "c", "force")]
 same(*chain("before_never", [("right", "a", "b", "auto"), ("right", "b", "c", "auto"), ("never", "c", "d", "force")]), {1, 2}, {2})
 same(*chain("never_auto", [("right", "a", "b", "auto"), ("never", "b", "c", "auto")]), set(), set())
 same(*chain("never_apart", [("never", "a", "b", "auto"), ("never", "c", "d", "force")]), {1}, set())
+same(*chain("never_back", [("right", "a", "b", "auto"), ("right", "c", "d", "auto"), ("never", "b", "e", "force")]), {1, 2}, {2})
 same(*chain("never_writes", [("right", "a", "b", "auto"), ("never", "a", "c", "force")]), {1}, set())
 same(*chain("overwrites", [("right", "a", "b", "auto"), ("never", "c", "b", "force"), ("right", "b", "d", "auto")]), {1}, {1}, held={2})
 same(*chain("blamed", [("right", "a", "b", "auto"), ("never", "b", "c", "force"), ("right", "c", "b", "force")]), {1, 2}, {1, 2})
@@ -251,14 +254,8 @@ same(*chain("off", [("right", "a", "b", "auto"), ("right", "b", "c", "off")]), s
 
 
 # One allocation: that the one reaches the other is a doubt.
-path, _ = chain("arena", [("right", "a", "a", "auto"), ("never", "a", "a", "force")], blocks=1)
-with open(path) as file:
-    text = file.read().replace("count: 128", "count: 512")
-for offset in (64, 192, 320):
-    text = text.replace("buffer: a, access", f"buffer: a, offset: {offset}, access", 1)
-with open(path, "w") as file:
-    file.write(text)
-consistent(path)
+parts = [("count: 128", "count: 512"), *[("buffer: a, access", f"buffer: a, offset: {i}, access") for i in (64, 192, 320)]]
+consistent(chain("arena", [("right", "a", "a", "auto"), ("never", "a", "a", "force")], 1, changes=parts)[0])
 
 # A kernel that fills the device, and one that waits for nothing: its blocks start as those leave.
 path, _ = chain("full", [("never_soon", "a", "b", "auto"), ("never_soon", "c", "d", "force")], blocks=64)
@@ -267,13 +264,12 @@ hop = document("trace", path, "--repeat", "0", "--mode", "pdl")[0]["modes"][0]["
 case(hop["handoff_gap_ns"] < 50, "blocks start when there is room for them", hop)
 
 # In a graph too a launch of another lane, which could begin sooner, keeps its number.
-path, _ = chain("lanes", [("right", "a", "b", "auto"), ("silent", "b", "c", "auto"), ("silent", "c", "d", "auto"), ("late", "a", "d", "auto")])
-with open(path) as file:
-    text = file.read()
-with open(path, "w") as file:
-    file.write(text.replace("kernel: right", "name: first, kernel: right").replace("kernel: late", "lane: other, after: [first], kernel: late"))
+parts = [("kernel: right", "name: first, kernel: right"), ("kernel: late", "lane: other, after: [first], kernel: late")]
+path, _ = chain("lanes", [("right", "a", "b", "auto"), ("silent", "b", "c", "auto"), ("silent", "c", "d", "auto"), ("late", "a", "d", "auto")], changes=parts)
 races = sanitize(path)
 case([{launch for _, _, launch in race} for race in races] == [{2, 3}], "lanes.yaml: one race of the same launches in each mode", races)
+case({launch for _, severity, _, _, launch in check(path, {"GD212"}) if severity == "error"} == {3}, "lanes.yaml: the check finds it")
+case(audit(path, "--record", os.path.join(work, "recorded"))[1] == {"late"}, "lanes.yaml: the audit of a recording finds what the check does")
 
 drawn = random.Random(7)
 for number in range(16):

@@ -518,31 +518,33 @@ static void judge_pair(judging *all, const gd_audit_pair *pair)
  * before its wait, or what it waits for has not waited. */
 static bool reaches_back(const gd_auditmerge *seen, const gd_audit_row *row)
 {
-    bool reaches = seen->kernels[row->kernels[row->count - 1]].touches_early;
+    const gd_audit_kernel *last = &seen->kernels[row->kernels[row->count - 1]];
+    bool reaches = last->touches_early || never_waits(last);
     for (uint32_t i = 1; i + 1 < row->count; i++)
         reaches |= is_loose(&seen->kernels[row->kernels[i]]);
     return reaches;
 }
 
-/* What shorter rows show is said of them. */
+/* What shorter rows show is said of them, and what a kernel does that misses its wait may be said
+ * of it already. */
 static void judge_row(judging *all, const gd_audit_row *row)
 {
     const gd_auditmerge *seen = &all->audit->seen;
     const gd_audit_kernel *first = &seen->kernels[row->kernels[0]];
     const gd_audit_kernel *last = &seen->kernels[row->kernels[row->count - 1]];
-    bool certain = false;
-    char *race = NULL;
-    if (never_waits(last) || !reaches_back(seen, row))
+    bool certain = false, told = false;
+    if ((misses_wait(last) && last->early_behind > 0) || !reaches_back(seen, row))
         return;
-    for (uint32_t count = 2; count <= row->count && race == NULL; count++) {
-        race = find_race(seen, row->kernels + row->count - count, count, &certain);
-        if (race != NULL && count == row->count)
+    for (uint32_t count = 2; count <= row->count && !certain; count++) {
+        char *race = find_race(seen, row->kernels + row->count - count, count, &certain);
+        if (race != NULL && count == row->count && (certain || !told))
             find(all, certain ? "GD406" : "GD404", last, first, GRIDDEP_REASON_RACE, row->times,
                  gd_heap_format("kernel %s may start beside kernel %s, %llu %s: %s", last->told,
                                 first->told, (unsigned long long)row->times,
                                 gd_plural(row->times, "time", "times"), race));
+        told = told || race != NULL;
+        free(race);
     }
-    free(race);
 }
 
 /* ---- what was recorded ---- */
@@ -553,11 +555,10 @@ static bool is_doubt(const gd_audit_finding *finding)
            strcmp(finding->code, "GD407") == 0;
 }
 
-/* That a launch starts before another one has ended that it meets. */
-static bool is_of_early_start(const griddep_finding *finding)
+/* Of two streams that nothing orders. */
+static bool is_of_streams(const griddep_finding *finding)
 {
-    return gd_code_is_race(finding->code) && finding->launch >= 0 &&
-           finding->severity >= GRIDDEP_SEVERITY_WARNING;
+    return strcmp(finding->code, "GD212") == 0;
 }
 
 static bool is_told(const gd_audit *audit, const gd_audit_kernel *kernel, int32_t severity)
@@ -577,7 +578,8 @@ static void judge_recorded(judging *all, griddep_findings *recorded, int32_t sev
     const gd_auditmerge *seen = &all->audit->seen;
     griddep_finding finding = {.size = sizeof(finding)};
     for (uint32_t i = 0; griddep_findings_get(recorded, i, &finding, NULL) == GRIDDEP_OK; i++) {
-        if (!is_of_early_start(&finding) || finding.severity != severity || finding.entry == NULL)
+        if ((!gd_code_is_race(finding.code) && !is_of_streams(&finding)) || finding.launch < 0 ||
+            finding.severity != severity || finding.entry == NULL)
             continue;
         uint32_t k = 0;
         while (k < seen->kernel_count && strcmp(seen->kernels[k].name, finding.entry) != 0)
@@ -585,11 +587,16 @@ static void judge_recorded(judging *all, griddep_findings *recorded, int32_t sev
         if (k == seen->kernel_count || is_told(all->audit, &seen->kernels[k], severity))
             continue;
         char *told = told_finding(&finding, finding.entry);
-        find(all, severity == GRIDDEP_SEVERITY_ERROR ? "GD406" : "GD404", &seen->kernels[k], NULL,
-             GRIDDEP_REASON_RACE, 1,
-             gd_heap_format("kernel %s may start beside one before it, as recorded launch %d does: "
-                            "%s",
-                            seen->kernels[k].told, (int)finding.launch, told));
+        find(all,
+             severity != GRIDDEP_SEVERITY_ERROR ? "GD404"
+             : is_of_streams(&finding)          ? "GD408"
+                                                : "GD406",
+             &seen->kernels[k], NULL, GRIDDEP_REASON_RACE, 1,
+             gd_heap_format("kernel %s may %s, as recorded launch %d does: %s",
+                            seen->kernels[k].told,
+                            is_of_streams(&finding) ? "run beside one of another stream"
+                                                    : "start beside one before it",
+                            (int)finding.launch, told));
         free(told);
     }
 }
