@@ -844,18 +844,13 @@ stress_chain add_one c | sed '$d' | sed '$d' >"$work/stress.yaml"
 run stress "$work/stress.yaml"
 check "stress one launch" 2 err "has no hop"
 printf 'name: moves\nbuffers: [{name: a, type: f32, count: 4}, {name: b, type: f32, count: 4}]\nlaunches:\n  - {copy: {from: a, to: b}}\n  - {fill: {buffer: a, value: 1}}\n' >"$work/moves.yaml"
-run stress "$work/moves.yaml"
-check "stress without kernels" 2 err "the chain has no hop: no launch stands behind a kernel"
-run tune "$work/moves.yaml"
-check "tune without kernels" 2 err "a chain without a kernel has no hop to tune"
-if [ -n "${EMULATED_DRIVER:-}" ]; then
-    run trace "$work/moves.yaml" --driver "$EMULATED_DRIVER"
-    check "trace without kernels" 4 err "the chain has no kernel, and nothing else tells when it runs"
-    run explain "$work/moves.yaml" --driver "$EMULATED_DRIVER"
-    check "explain without kernels" 0 out "measured: nothing: the chain has no kernel"
-    run sanitize "$work/moves.yaml"
-    check "sanitize without kernels" 0 out "(no kernel; schedules"
-fi
+for case in "stress 2 err the chain has no hop: no launch stands behind a kernel" "tune 2 err a chain without a kernel has no hop to tune" \
+    "trace 4 err the chain has no kernel, and nothing else tells when it runs" "explain 0 out measured: nothing: the chain has no kernel" "sanitize 0 out (no kernel; schedules"; do
+    IFS=' ' read -r command code where text <<END
+$case
+END
+    [ -n "${EMULATED_DRIVER:-}" ] && run "$command" "$work/moves.yaml" --driver "$EMULATED_DRIVER" && check "$command without kernels" "$code" "$where" "$text"
+done
 
 # ---- rewrite
 

@@ -45,15 +45,15 @@ def document(line):
 
 
 def layout(value, indent=0, before=0):
-    """JSON on lines of up to 98 columns: the parts of what is longer, as many on a line as fit."""
+    """JSON on lines of up to 138 columns: the parts of what is longer, as many on a line as fit."""
     line = json.dumps(value, ensure_ascii=False)
-    if indent + before + len(line) <= 98 or not isinstance(value, (dict, list)):
+    if indent + before + len(line) <= 138 or not isinstance(value, (dict, list)):
         return line
     lines = [""]
     for name, each in value.items() if isinstance(value, dict) else enumerate(value):
         name = f'"{name}": ' if isinstance(value, dict) else ""
         part = name + layout(each, indent + 1, len(name)) + ","
-        if lines[-1] and ("\n" in lines[-1] + part or indent + 2 + len(lines[-1] + part) > 98):
+        if lines[-1] and ("\n" in lines[-1] + part or indent + 2 + len(lines[-1] + part) > 138):
             lines.append("")
         lines[-1] += (" " if lines[-1] else "") + part
     opened, closed = "{}" if isinstance(value, dict) else "[]"

@@ -11,7 +11,7 @@ import collections
 import re
 import sys
 
-WIDTH, MORE = 110, 20  # of a line; a longer one grows by so much at most
+WIDTH, MORE = 200, 20  # of a line; a longer one grows by so much at most
 LINE = re.compile(r"([+!] |[\d.-]+ sm_\S+ |)(.*?)(\t.*|)$")
 TOKEN = re.compile(r"<[^<>]*\|[^<>]*>|\.[\w:]+|[^\s.,;{}\[\]<>|]+|.", re.S)
 CHOICE = re.compile(r"<[^<>]*\|[^<>]*>")
