@@ -29,9 +29,6 @@ void give(builder *with, const griddep_argument *list, size_t count);
 #define GIVE(with, ...)                                                                            \
     give(with, (const griddep_argument[]){__VA_ARGS__},                                            \
          sizeof((griddep_argument[]){__VA_ARGS__}) / sizeof(griddep_argument))
-#define give_address(with, value) GIVE(with, address(value))
-#define give_u32(with, value) GIVE(with, u32(value))
-#define give_f32(with, value) GIVE(with, f32(value))
 
 /* Adds a launch of one of the program's own kernels. */
 void add_own(builder *with, const char *name, griddep_launch_config config);

@@ -23,18 +23,12 @@ static void add_tiles(builder *with, const matrix *weight, const matrix *up, uin
         count = (count + 1) / 2;
     for (uint64_t first = 0; first < of->sequences; first += count) {
         const uint64_t left = of->sequences - first;
-        give_address(with, weight->at);
-        give_address(with, up ? up->at : 0);
-        give_address(with, x + 2 * first * columns);
-        give_address(with, norm);
-        give_address(with, bias);
-        give_address(with, residual ? residual + 2 * first * rows : 0);
-        give_address(with, y + 2 * first * rows);
-        give_u32(with, rows);
-        give_u32(with, columns);
+        GIVE(with, address(weight->at), address(up ? up->at : 0), address(x + 2 * first * columns),
+             address(norm), address(bias), address(residual ? residual + 2 * first * rows : 0),
+             address(y + 2 * first * rows), u32(rows), u32(columns));
         if (of->sequences > 1)
-            give_u32(with, left < count ? left : count);
-        give_f32(with, of->config.epsilon);
+            GIVE(with, u32(left < count ? left : count));
+        GIVE(with, f32(of->config.epsilon));
         add_shelf(with, of->sequences > 1 ? "skinny" : "linear", "int4",
                   (griddep_launch_config){0});
     }
@@ -58,10 +52,10 @@ static void add_linear(builder *with, const matrix *weight, const matrix *up, ui
     GIVE(with, address(x), address(norm), address(bias), address(residual), address(y), u32(rows),
          u32(columns));
     if (of->sequences > 1)
-        give_u32(with, of->sequences);
+        GIVE(with, u32(of->sequences));
     if (weight->scale_rows)
-        give_u32(with, weight->scale_rows);
-    give_f32(with, of->config.epsilon);
+        GIVE(with, u32(weight->scale_rows));
+    GIVE(with, f32(of->config.epsilon));
     add_shelf(with, of->sequences > 1 ? "skinny" : "linear",
               weight->scale_rows  ? "fp8_block"
               : weight->bits == 8 ? "fp8"
@@ -123,9 +117,9 @@ static void add_sampling(builder *with, const sampling *draw)
                 (griddep_launch_config){.grid = {(vocabulary + 255) / 256, of->sequences},
                                         .block = {256}});
     }
-    give_address(with, logits);
+    GIVE(with, address(logits));
     if (draw->temperature > 0)
-        give_address(with, of->at.uniform);
+        GIVE(with, address(of->at.uniform));
     GIVE(with, address(of->at.sampled), u32(vocabulary));
     if (draw->temperature > 0) {
         GIVE(with, f32(draw->temperature), u32(draw->top_k), f32(draw->top_p));

@@ -65,7 +65,7 @@ static const struct row {
     {"repetition-penalty", "R", "above 1: tokens that were there become less likely",
      AT(REAL, repetition_penalty), .least = 0.01, .most = 100},
     {"seed", "S", "of the random numbers (0); of the next text S + 1, and so on", AT(WHOLE, seed),
-     .most = 0x1p64},
+     .most = 0x1p63},
     {"ignore-stop", NULL, "go on behind tokens that end a text", AT(TRUTH, ignore_stop)},
     {"mode", "MODE", "serial, pdl, graph or graph-pdl (graph-pdl)", .kind = MODE},
     {"weights", "TYPE",

@@ -119,7 +119,7 @@ static uint64_t widen(builder *with, const matrix *from, uint64_t to, uint64_t r
 {
     if (from->bits == 16)
         return from->at;
-    give_address(with, from->at);
+    GIVE(with, address(from->at));
     if (from->bits == 4) {
         GIVE(with, address(to), u32(columns));
         add_own(with, "widen_tiles",
@@ -173,7 +173,7 @@ static void add_append(builder *with, const layer *at, bool queries)
     give_changing(with, PART_KEYS, address(at->v_cache));
     GIVE(with, address(0), address(of->at.rotary));
     give_changing(with, PART_POSITIONS, address(part->numbers));
-    give_address(with, part->zeros);
+    GIVE(with, address(part->zeros));
     give_changing(with, PART_ROWS, u32(of->rows));
     GIVE(with, u32(config->heads), u32(config->kv_heads), u32(config->head_dim), u32(of->capacity),
          u32(0));
@@ -186,7 +186,7 @@ static void add_attention(builder *with, const layer *at)
     const model_config *config = &of->config;
     const prompt_places *part = &of->at.part;
 
-    give_address(with, part->attention);
+    GIVE(with, address(part->attention));
     give_changing(with, PART_KEYS, address(at->k_cache));
     give_changing(with, PART_KEYS, address(at->v_cache));
     give_changing(with, PART_POSITIONS, address(part->numbers));
@@ -233,7 +233,7 @@ void prompt_make(model *of)
     of->part = allocate(1, sizeof *of->part);
     of->part->rows = of->rows;
     builder with = build_begin(of, &of->part->chain);
-    give_address(&with, of->at.embedding);
+    GIVE(&with, address(of->at.embedding));
     give_changing(&with, PART_TOKENS, address(of->at.history));
     GIVE(&with, address(of->at.part.h), u32(config->vocabulary), u32(2 * (uint64_t)config->hidden));
     add_shelf(&with, "embedding_gather", NULL, (griddep_launch_config){.grid = {of->rows}});

@@ -153,25 +153,15 @@ static const merge *find_merge(const tokenizer *of, uint32_t left, uint32_t righ
 }
 
 /* A merge is "left right", or a list of both. */
-static merge read_merge(const tokenizer *of, const json_t *entry, uint32_t rank)
+static merge read_merge(const tokenizer *of, json_t *entry, uint32_t rank)
 {
-    const char *left, *right, *text = json_string_value(entry);
-    size_t left_bytes;
+    const char *left = json_string_value(entry), *right = left ? strchr(left, ' ') : NULL;
+    size_t left_bytes = right ? (size_t)(right++ - left) : 0;
 
-    if (text) {
-        const char *space = strchr(text, ' ');
-        if (!space)
-            fail("%s: merge %u has no space", file_name, rank);
-        left = text;
-        left_bytes = (size_t)(space - text);
-        right = space + 1;
-    } else {
-        left = json_string_value(json_array_get(entry, 0));
-        right = json_string_value(json_array_get(entry, 1));
-        if (!left || !right)
-            fail("%s: merge %u is no pair", file_name, rank);
+    if (!right && (left || json_unpack(entry, "[ss]", &left, &right)))
+        fail("%s: merge %u is no pair", file_name, rank);
+    if (!left_bytes)
         left_bytes = strlen(left);
-    }
     char *joined = format_text("%.*s%s", (int)left_bytes, left, right);
     const uint32_t first = find_name(of, left, left_bytes),
                    second = find_name(of, right, strlen(right));
@@ -232,13 +222,14 @@ static step *add_step(tokenizer *of, step_kind kind)
     return &of->steps[of->step_count++];
 }
 
-static pcre2_code *compile(const char *pattern)
+static pcre2_code *compile(const char *pattern, bool literal)
 {
     PCRE2_SIZE offset;
     int problem;
     pcre2_code *code =
         pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
-                      PCRE2_UTF | PCRE2_UCP | PCRE2_NO_UTF_CHECK, &problem, &offset, NULL);
+                      PCRE2_UTF | PCRE2_NO_UTF_CHECK | (literal ? PCRE2_LITERAL : PCRE2_UCP),
+                      &problem, &offset, NULL);
 
     if (!code) {
         char message[128];
@@ -263,8 +254,6 @@ static const char *read_pattern(const json_t *entry, bool *literal)
     return text;
 }
 
-static void read_step(tokenizer *of, const json_t *entry);
-
 static json_t *need_list(const json_t *of, const char *key)
 {
     json_t *list = json_object_get(of, key);
@@ -272,17 +261,6 @@ static json_t *need_list(const json_t *of, const char *key)
     if (!json_is_array(list))
         fail("%s: there is no list \"%s\"", file_name, key);
     return list;
-}
-
-static void read_list(tokenizer *of, const json_t *list)
-{
-    const json_t *entry;
-    size_t i;
-
-    json_array_foreach(list, i, entry)
-    {
-        read_step(of, entry);
-    }
 }
 
 static void read_split(tokenizer *of, const json_t *entry)
@@ -293,9 +271,7 @@ static void read_split(tokenizer *of, const json_t *entry)
 
     if (strcmp(behavior, "Isolated") || json_truth_or(file_name, entry, "invert", false))
         fail("%s: a Split of behavior \"%s\"; this program has Isolated", file_name, behavior);
-    char *escaped = literal ? format_text("\\Q%s\\E", pattern) : NULL;
-    add_step(of, STEP_SPLIT)->pattern = compile(literal ? escaped : pattern);
-    free(escaped);
+    add_step(of, STEP_SPLIT)->pattern = compile(pattern, literal);
 }
 
 static void read_metaspace(tokenizer *of, const json_t *entry)
@@ -321,7 +297,12 @@ static void read_step(tokenizer *of, const json_t *entry)
     const char *type = json_text_or(file_name, entry, "type", "");
     if (!strcmp(type, "Sequence")) {
         const char *key = json_object_get(entry, "normalizers") ? "normalizers" : "pretokenizers";
-        read_list(of, need_list(entry, key));
+        json_t *list = need_list(entry, key), *part;
+        size_t i;
+        json_array_foreach(list, i, part)
+        {
+            read_step(of, part);
+        }
     } else if (!strcmp(type, "NFC")) {
         add_step(of, STEP_NFC);
     } else if (!strcmp(type, "Prepend")) {
@@ -340,7 +321,7 @@ static void read_step(tokenizer *of, const json_t *entry)
         if (json_truth_or(file_name, entry, "add_prefix_space", true))
             add_step(of, STEP_SPACE);
         if (json_truth_or(file_name, entry, "use_regex", true))
-            add_step(of, STEP_SPLIT)->pattern = compile(gpt2_pattern);
+            add_step(of, STEP_SPLIT)->pattern = compile(gpt2_pattern, false);
         of->byte_level = true;
     } else if (!strcmp(type, "Metaspace")) {
         read_metaspace(of, entry);
