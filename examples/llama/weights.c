@@ -426,7 +426,6 @@ float *weights_scales(const weight_files *files, const char *name, uint64_t rows
                    all = columns ? high * wide : rows;
     const tensor from = find_scale(files, name);
     const uint64_t count = from.bytes / types[from.type].bytes;
-    float *scales = allocate(all, sizeof *scales);
 
     if (columns)
         weights_find(files, from.name, high, wide);
@@ -434,6 +433,7 @@ float *weights_scales(const weight_files *files, const char *name, uint64_t rows
         fail("%s: tensor %s is neither one number nor one for each of %" PRIu64
              " rows, and config.json tells of no blocks",
              from.file, from.name, rows);
+    float *scales = allocate(all, sizeof *scales);
     for (uint64_t i = 0; i < all; i++)
         scales[i] = tensor_number(&from, count == 1 ? 0 : i);
     return scales;
