@@ -64,7 +64,7 @@ CLEANFILES += %D%/griddep
 # and those that install.
 archive_programs = \
 	%D%/unit/test_check %D%/unit/test_context %D%/unit/test_ptx %D%/unit/test_rewrite \
-	%D%/unit/test_shelf %D%/emulator/test_forms %D%/emulator/test_interpreter
+	%D%/emulator/test_interpreter
 archive_tests = $(archive_programs) $(archive_scripts) $(plain_archive_scripts)
 
 # A test that makes allocations fail is linked with LDFLAGS = $(failing), and calls fail_alloc.

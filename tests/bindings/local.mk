@@ -9,5 +9,6 @@ archive_scripts += \
 	%D%/python_torch.sh \
 	%D%/ruby.sh \
 	%D%/rust.sh
-plain_archive_scripts += %D%/generated.sh %D%/typed.sh
+plain_archive_scripts += %D%/generated.sh
+plain_scripts += %D%/typed.sh
 EXTRA_DIST += %D%/left_out.py %D%/left_out.txt %D%/chain.ptx %D%/example.expect %D%/setup.sh $(wildcard $(srcdir)/%D%/test_*.*)

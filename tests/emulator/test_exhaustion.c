@@ -321,7 +321,7 @@ LOOP_TEST(exhaustion, every_allocation_may_fail, 3)
         setenv("GRIDDEP_EMULATOR_DEVICES", "2", 1);
     setenv("GRIDDEP_EMULATOR_REPORT", "/dev/null", 1);
     while (fail < MOST && try(fail) == FAILED_WELL) {
-        fail += fail < 100 || runs_all_rounds() ? 1 : SANITIZED ? 11 : 7;
+        fail += fail < 100 ? 1 : runs_all_rounds() ? 3 : SANITIZED ? 11 : 7;
     }
     ck_assert_int_gt(fail, 300); /* else little was tried */
     ck_assert_int_lt(fail, MOST);

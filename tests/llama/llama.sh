@@ -30,7 +30,7 @@ unset GRIDDEP_PDL GRIDDEP_LOG
 more() { all_rounds && echo "$@"; }
 plain() { [ "${SANITIZED-}" = 1 ] || echo "$@"; }
 many() { [ "${SANITIZED-}" = 1 ] && echo 4 || echo "$1"; }
-few=$(many 12)
+few=$(many 8)
 : >"$work/judged"
 
 small() { "$python" "$source_root/tests/llama/small.py" "$@"; }
@@ -420,8 +420,8 @@ for mode in $(plain graph-pdl) $(more pdl); do
     check "sanitize 8 bits, two texts, mode $mode" sane "$work/llama3" -p "$long" -p "the lazy dog" \
         -n 2 --part 64 --weights fp8 --mode $mode
 done
-
-check "sanitize, steps alone" sane "$work/llama3" -t 5 -n 2
+layers=$(plain llama3)
+check "sanitize, steps alone" sane "$work/${layers:-wide}" -t 5 -n 2
 
 # ---- the tokenizer. Bytes come back as they were, but for what is no UTF-8.
 

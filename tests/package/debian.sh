@@ -28,6 +28,7 @@ trap 'rm -rf "$work"' EXIT
 build=${builddir:-.} python=${PYTHON3:-python3} cc=${CC:-cc}
 # A package build has flags of its own, and no home folder.
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR srcdir builddir CC CXX CFLAGS CXXFLAGS LDFLAGS CONFIG_SITE
+export DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1
 [ -z "$cache" ] || export CC="${cache}gcc" CXX="${cache}g++"
 build() {
     cd "$work/one/griddep" &&
