@@ -255,6 +255,8 @@ same(*chain("off", [("right", "a", "b", "auto"), ("right", "b", "c", "off")]), s
 
 # One allocation: that the one reaches the other is a doubt.
 parts = [("count: 128", "count: 512"), *[("buffer: a, access", f"buffer: a, offset: {i}, access") for i in (64, 192, 320)]]
+apart = [("count: 128", "count: 2048"), *[("buffer: a, access", f"buffer: a, offset: {i}, access") for i in (1, 1024, 128, 256, 384, 512, 1024, 1536)]]
+consistent(chain("doubt", [("right", "a", "a", "auto"), ("right", "a", "a", "auto"), ("late", "a", "a", "auto"), ("early", "a", "a", "force")], 1, changes=apart)[0])
 consistent(chain("arena", [("right", "a", "a", "auto"), ("never", "a", "a", "force")], 1, changes=parts)[0])
 
 # A kernel that fills the device, and one that waits for nothing: its blocks start as those leave.

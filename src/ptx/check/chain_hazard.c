@@ -241,18 +241,22 @@ bool gd_order_look_back(gd_checked_chain *chain, uint32_t use, const gd_launch_s
                         uint32_t between, bool behind_wait)
 {
     const gd_buffer_use *own = &chain->uses[use];
-    bool found = false;
+    bool found = false, sure = false; /* sure: by more than a doubt, which hides nothing */
 
     for (uint32_t i = find_end(chain, use, stretch->end);
          i-- > 0 && chain->uses[i].part == own->part && chain->uses[i].launch >= stretch->from;) {
         const gd_buffer_use *other = &chain->uses[i];
         if (!is_in(stretch, chain, other->launch) || !gd_order_conflict(own, other))
             continue;
-        if (found && other->launch < between)
+        if (sure && other->launch < between)
             break;
         pair at = {.chain = chain, .own = own, .other = other, .between = between};
         at.weight = gd_order_weigh(own, other, &at.words);
-        found |= behind_wait ? check_after(&at) : check_before(&at);
+        if (found && at.weight && other->launch < between)
+            continue;
+        const bool told = behind_wait ? check_after(&at) : check_before(&at);
+        found |= told;
+        sure |= told && !at.weight;
     }
     return found;
 }
