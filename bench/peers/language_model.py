@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A language model's step: examples/llama in its four modes beside others, in one run.
 
-    language_model.py LLAMA [--shape 1b|8b | --model FOLDER] [--weights bf16|fp8]...
+    language_model.py LLAMA [--shape 1b|8b | --model FOLDER] [--weights bf16|fp8|int4]...
                       [--context N]... [--sequences N]... [--prompt N]... [--rounds N] [--count N]
                       [--no-peers] [--llama-cpp CHECKOUT] [--vllm] [--json FILE]
 
@@ -16,8 +16,8 @@ that our fastest mode reads in its time. The peers run bf16, on one device:
     vLLM       vllm bench latency, started twice: the difference of two lengths
 
 --prompt measures the time to the first token beside PyTorch's compiled forward. A peer that is
-absent or fails is told on stderr, and the others go on. By default one step in bf16 and one in fp8
-are measured. Exit code 77: skipped, with the reason.
+absent or fails is told on stderr, and the others go on. By default one step in each of bf16,
+fp8 and int4 is measured. Exit code 77: skipped, with the reason.
 """
 import argparse
 import json
@@ -279,7 +279,7 @@ def read_options():
     options.add_argument("llama", help="the program of examples/llama")
     options.add_argument("--shape", choices=sorted(SHAPES), default="1b")
     options.add_argument("--model", metavar="FOLDER", help="in place of random weights")
-    options.add_argument("--weights", choices=("bf16", "fp8"), action="append")
+    options.add_argument("--weights", choices=("bf16", "fp8", "int4"), action="append")
     options.add_argument("--context", type=int, action="append", help="512")
     options.add_argument("--sequences", type=int, action="append", help="of a step: 1")
     options.add_argument("--prompt", type=int, action="append", default=[],
@@ -293,7 +293,7 @@ def read_options():
     options = options.parse_args()
     options.name = os.path.basename((options.model or options.shape).rstrip("/"))
     options.cases = [{"weights": weights, "context": context, "sequences": sequences}
-                     for weights in options.weights or ["bf16", "fp8"]
+                     for weights in options.weights or ["bf16", "fp8", "int4"]
                      for context in options.context or [512]
                      for sequences in options.sequences or [1]]
     return options

@@ -174,13 +174,16 @@ static void shape_skinny(const shape_request *request)
     bool small = elements < (request->unit == 1 ? 20000000u : 8000000u);
     bool whole = columns > (keeps_x ? 8192 : 4096) ||
                  (batch > 2 && (request->unit == 1 || elements < 30000000));
-    uint32_t shared = half_shared(device);
+    uint32_t shared = half_shared(device), blocks = whole || small ? 1 : 2;
 
     if (whole || shared < (keeps_x ? 75000 + columns * 65 / 32 + 1 : 41408 + 4480 * batch))
         shared = device->shared_bytes_per_block;
     else if (keeps_x && !small) /* two blocks leave the next kernel room to begin */
         shared = part_of(device, 14);
-    set(request, whole || small ? multiprocessors : 2 * multiprocessors, 384, shared);
+    /* Where a multiprocessor gets its memory faster than others it takes more of many blocks. */
+    if (keeps_x && !whole && elements > 200000000u)
+        blocks = 8;
+    set(request, (uint64_t)blocks * multiprocessors, 384, shared);
 }
 
 /* Weights in tiles: rows, columns, in skinny_int4 the rows of x, and the second matrix. Two slots
