@@ -165,6 +165,7 @@ static void read_quantization(const json_t *root, model_config *config)
              file_name, method);
     const char *format = json_text_or(file_name, of, "format", "gptq");
     format = json_text_or(file_name, of, "checkpoint_format", format);
+    config->sorted = json_truth_or(file_name, of, "desc_act", false);
     config->four_bits = awq                           ? FOUR_BITS_AWQ
                         : !strcasecmp(format, "gptq") ? FOUR_BITS_GPTQ
                                                       : FOUR_BITS_GPTQ_V2;

@@ -25,6 +25,7 @@ typedef struct model_config {
     rope_kind rope;
     double rope_factor, rope_low, rope_high; /* of LINEAR the first, of LLAMA3 all */
     uint32_t rope_original;                  /* context before it was scaled */
+    bool sorted; /* desc_act: columns of 4 bits may be, and g_idx tells */
     four_bits four_bits;
     bool blocks;                /* matrices of 8 bits have a scale for each 128 x 128 */
     bool tied;                  /* the head is the embedding */

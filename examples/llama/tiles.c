@@ -60,7 +60,8 @@ static uint32_t word_at(const tensor *of, uint64_t index)
 }
 
 /* Columns that were sorted by their activations have groups that do not follow each other. */
-static void check_order(const weight_files *files, const char *name, uint64_t columns)
+static void check_order(const weight_files *files, const model_config *config, const char *name,
+                        uint64_t columns)
 {
     char *part = part_name(name, "g_idx");
 
@@ -71,6 +72,8 @@ static void check_order(const weight_files *files, const char *name, uint64_t co
                 fail("%s: the groups of tensor %s do not follow each other (desc_act); such files "
                      "are not read",
                      order.file, part);
+    } else if (config->sorted) {
+        fail("there is no tensor %s, and config.json says desc_act", part);
     }
     free(part);
 }
@@ -131,7 +134,7 @@ static void open_int4(source *from, const weight_files *files, const model_confi
                             from->by_rows ? all / WORD : all);
     from->zeros = find_part(files, name, "qzeros", ELEMENT_I32, groups, all / WORD);
     tensor scales = find_part(files, name, "scales", ELEMENT_F16, groups, all);
-    check_order(files, name, wide);
+    check_order(files, config, name, wide);
     from->scales = allocate(groups * all, sizeof *from->scales);
     tensor_convert(&scales, ELEMENT_F16, from->scales);
 }

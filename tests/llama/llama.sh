@@ -679,6 +679,11 @@ open(sys.argv[2], 'wb').write(b)" "$work/gptq/model.safetensors" "$work/sorted/m
         refuses "do not follow each other" sorted -p a -n 1
 }
 [ "${SANITIZED-}" = 1 ] || check "4 bits of sorted columns" ordered
+untold() { # columns may be sorted, and nothing says how
+    changed gptq "del h[q + 'g_idx']" && sed -i 's/"desc_act": false/"desc_act": true/' "$work/other/config.json" &&
+        refuses "there is no tensor model.layers.0.self_attn.q_proj.g_idx, and" other -p a -n 1
+}
+check "an order of columns that is not told" untold
 check "4 bits of a model with other sizes" refuses "weights of 4 bits need" llama2 -p a --weights int4
 weights "a shape that the bytes do not have" "its shape needs" \
     'b[:] = b.replace(b"[384, 128]", b"[384, 129]", 1)'
