@@ -1296,12 +1296,14 @@ TEST(mutations, barriers_of_nvcc_kernels_matter)
 #define TRIGGER "    griddepcontrol.launch_dependents;\n"
 
 static const char kernels[] = HEAD ENTRY("first", TRIGGER WAIT LOAD STORE) /* triggers first */
-    ENTRY("covered", WAIT TRIGGER LOAD STORE) /* triggers behind the wait */
-    ENTRY("quiet", WAIT LOAD STORE)           /* never triggers */
-    ENTRY("reads", TRIGGER LOAD WAIT STORE)   /* reads before the wait */
-    ENTRY("writes", TRIGGER STORE WAIT LOAD)  /* writes before the wait */
-    ENTRY("bare", TRIGGER LOAD STORE)         /* no wait */
-    ENTRY("plain", LOAD STORE)                /* neither */
+    ENTRY("covered", WAIT TRIGGER LOAD STORE)                     /* triggers behind the wait */
+    ENTRY("quiet", WAIT LOAD STORE)                               /* never triggers */
+    ENTRY("reads", TRIGGER LOAD WAIT STORE)                       /* reads before the wait */
+    ENTRY("writes", TRIGGER STORE WAIT LOAD)                      /* writes before the wait */
+    ENTRY("bare", TRIGGER LOAD STORE)                             /* no wait */
+    ENTRY("counts", TRIGGER "    red.global.add.u32 [%a1], 1;\n") /* no wait, atomic */
+    ENTRY("counts_cta", TRIGGER "    red.cta.global.add.u32 [%a1], 1;\n")
+        ENTRY("plain", LOAD STORE) /* neither */
     ENTRY("fenced",
           WAIT LOAD STORE "    fence.acq_rel.gpu;\n" TRIGGER) /* releases, then triggers */
     ENTRY("released", WAIT "    fence.acq_rel.gpu;\n" TRIGGER LOAD STORE)
@@ -1456,6 +1458,18 @@ static const chain_case chain_cases[] = {
     {"it waits for an earlier one than the writer",
      "2:GD212:3",
      {{"first", 1, 6, 0, 0}, {"first", 6, 2, 0, 0}, {"first", 2, 4, IN(1, 1), 0}}},
+    {"two lanes that update the same by atomic operations",
+     "1:GD212:2",
+     {{"counts", 1, 2, 0, 0}, {"counts", 3, 2, IN(1, 0), 0}}},
+    {"atomic in a CTA alone",
+     "1:GD212:3",
+     {{"counts", 1, 2, 0, 0}, {"counts_cta", 3, 2, IN(1, 0), 0}}},
+    {"one of them is not atomic",
+     "1:GD212:3",
+     {{"counts", 1, 2, 0, 0}, {"first", 3, 2, IN(1, 0), 0}}},
+    {"atomic operations and no wait",
+     "0:GD207:2 1:GD205:2",
+     {{"counts", 1, 2, OFF, 0}, {"counts", 3, 2, FORCE, 0}}},
     {"a fork and a join",
      "",
      {{"first", 1, 2, 0, 0},

@@ -99,6 +99,16 @@ static gd_access load_access(const gd_ptx_module *module, const gd_ptx_instructi
                         GD_ACCESS_READ | (noncoherent ? GD_ACCESS_NONCOHERENT : 0));
 }
 
+/* Of a narrower scope it is atomic in the CTA or cluster alone (PTX ISA 9.7.13, atom and red). */
+static gd_access atomic_access(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
+{
+    const bool narrow = gd_instruction_has(module, instruction, ".cta") ||
+                        gd_instruction_has(module, instruction, ".cluster");
+
+    return plain_access(module, instruction,
+                        GD_ACCESS_READ | GD_ACCESS_WRITE | (narrow ? 0 : GD_ACCESS_ATOMIC));
+}
+
 /* What the table says of an instruction's memory effect, where the address is its one memory
  * operand. */
 static gd_access table_access(const gd_ptx_module *module, const gd_ptx_instruction *instruction)
@@ -123,6 +133,9 @@ gd_access gd_access_of(const gd_ptx_module *module, const gd_ptx_instruction *in
     case GD_OP_LD:
     case GD_OP_LDU:
         return load_access(module, instruction);
+    case GD_OP_ATOM:
+    case GD_OP_RED:
+        return atomic_access(module, instruction);
     case GD_OP_TEX:
     case GD_OP_TLD4:
         return access_at(module, instruction, 0, GD_ACCESS_READ | GD_ACCESS_NONCOHERENT);

@@ -16,7 +16,8 @@ enum {
     GD_ACCESS_ANYTHING = 8,    /* the instruction is not known, or calls what is not in the text */
     GD_ACCESS_GENERIC = 16,    /* the state space depends on the address */
     GD_ACCESS_ASYNCHRONOUS = 32, /* goes on after the instruction */
-    GD_ACCESS_MAPPED = 64        /* the address is a tensor map's; the access is to its tensor */
+    GD_ACCESS_MAPPED = 64,       /* the address is a tensor map's; the access is to its tensor */
+    GD_ACCESS_ATOMIC = 128       /* atomic for other grids too: of scope gpu or sys */
 };
 
 typedef struct gd_access {

@@ -90,6 +90,7 @@ static void note_use(gd_parameter_use *use, const gd_entry_access *access)
     bool dry = access->state & GD_STATE_UNSAFE;
     bool hoped = dry && !(access->state & GD_STATE_ALL_DRY);
 
+    use->plain |= !(access->flags & GD_ACCESS_ATOMIC);
     if (access->flags & GD_ACCESS_READ) {
         keep_first(&use->read, access->instruction);
         if (dry) {
@@ -122,6 +123,7 @@ static void keep_all(gd_parameter_use *into, const gd_parameter_use *more)
     keep_first(&into->dry_write, more->dry_write);
     keep_first(&into->late_write, more->late_write);
     keep_first(&into->noncoherent, more->noncoherent);
+    into->plain |= more->plain;
 }
 
 static const gd_parameter_use no_use = {.read = GD_PTX_NONE,
@@ -521,6 +523,7 @@ static gd_buffer_use make_use(const gd_checked_launch *launch, uint32_t index, u
                                      (declared && (given->access == GRIDDEP_ACCESS_WRITE ||
                                                    given->access == GRIDDEP_ACCESS_UPDATE)),
                            .constant = given->access == GRIDDEP_ACCESS_CONSTANT,
+                           .atomic = use && !use->plain && !declared,
                            .start = given->offset,
                            .end = end};
 }

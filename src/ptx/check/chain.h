@@ -27,6 +27,7 @@ typedef struct gd_parameter_use {
     uint32_t late_write;          /* behind a trigger */
     uint32_t noncoherent;         /* non-coherent read behind the wait */
     bool hoped_read, hoped_write; /* the dry one is perhaps ordered */
+    bool plain;                   /* not all are atomic */
 } gd_parameter_use;
 
 /* Accesses whose addresses come from the same parameters. Which of these points somewhere, the
@@ -110,6 +111,7 @@ typedef struct gd_buffer_use {
     uint32_t launch;
     uint32_t argument;
     bool reads, writes, constant;
+    bool atomic; /* nothing else */
     uint64_t start, end;
 } gd_buffer_use;
 

@@ -85,6 +85,10 @@ int32_t gd_order_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const cha
     const gd_buffer_use *low = a->start < b->start ? a : b;
     const bool assumed = a->start != b->start && low->end == UINT64_MAX;
 
+    if (a->atomic && b->atomic) {
+        *words = "; both by atomic operations alone, so that only their order is open";
+        return GRIDDEP_SEVERITY_WARNING;
+    }
     *words = assumed
                  ? "; both lie in one allocation, and nothing tells how far the one that begins "
                    "first reaches"
