@@ -639,6 +639,9 @@ four_bits() { # four_bits NAME WORDS OLD NEW: of config.json
 four_bits "4 bits in groups of 64" "is not of 4 bits in groups of 128" '"group_size": 128' '"group_size": 64'
 four_bits "8 bits of AWQ" "is not of 4 bits in groups of 128" '"bits": 4' '"bits": 8'
 four_bits "another packing" 'has the version "gemv"' '"gemm"' '"gemv"'
+four_bits "an order of columns that is not told" \
+    "there is no tensor model.layers.0.self_attn.q_proj.g_idx, and" \
+    '"desc_act": false' '"desc_act": true'
 four_bits "4 bits that config.json does not tell of" "has no quantization_config of gptq or awq" \
     quantization_config quantized_config
 four_bits "4 bits packed otherwise than told" "is not 32 x 256" '"quant_method": "awq", ' \
@@ -679,11 +682,6 @@ open(sys.argv[2], 'wb').write(b)" "$work/gptq/model.safetensors" "$work/sorted/m
         refuses "do not follow each other" sorted -p a -n 1
 }
 [ "${SANITIZED-}" = 1 ] || check "4 bits of sorted columns" ordered
-untold() { # columns may be sorted, and nothing says how
-    changed gptq "del h[q + 'g_idx']" && sed -i 's/"desc_act": false/"desc_act": true/' "$work/other/config.json" &&
-        refuses "there is no tensor model.layers.0.self_attn.q_proj.g_idx, and" other -p a -n 1
-}
-check "an order of columns that is not told" untold
 check "4 bits of a model with other sizes" refuses "weights of 4 bits need" llama2 -p a --weights int4
 weights "a shape that the bytes do not have" "its shape needs" \
     'b[:] = b.replace(b"[384, 128]", b"[384, 129]", 1)'
