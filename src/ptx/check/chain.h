@@ -111,7 +111,7 @@ typedef struct gd_buffer_use {
     uint32_t launch;
     uint32_t argument;
     bool reads, writes, constant;
-    bool atomic; /* nothing else */
+    bool atomic; /* all accesses are */
     uint64_t start, end;
 } gd_buffer_use;
 
@@ -172,8 +172,9 @@ bool gd_order_covers_trigger(const gd_checked_launch *launch);
 
 bool gd_order_meet(const gd_buffer_use *a, const gd_buffer_use *b);
 
-/* The severity of a finding about two uses that meet, and words to end its text: a warning where
- * they do so only because nobody tells how far the one reaches that begins before the other. */
+/* The severity of a finding about two uses that conflict and that nothing orders, and words to end
+ * its text: a warning where both are atomic, and where they meet only because nobody tells how far
+ * the one reaches that begins before the other. */
 int32_t gd_order_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const char **words);
 const char *gd_order_parameter_name(const gd_checked_launch *launch, uint32_t argument);
 const char *gd_order_touch_verb(const gd_buffer_use *use);

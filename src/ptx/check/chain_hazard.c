@@ -80,20 +80,25 @@ static const gd_checked_launch *other_launch(const pair *at)
     return &at->chain->launches[at->other->launch];
 }
 
-int32_t gd_order_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const char **words)
+/* As gd_order_weigh, of what holds in whatever order the two are. */
+static int32_t weigh_meeting(const gd_buffer_use *a, const gd_buffer_use *b, const char **words)
 {
     const gd_buffer_use *low = a->start < b->start ? a : b;
     const bool assumed = a->start != b->start && low->end == UINT64_MAX;
 
-    if (a->atomic && b->atomic) {
-        *words = "; both by atomic operations alone, so that only their order is open";
-        return GRIDDEP_SEVERITY_WARNING;
-    }
     *words = assumed
                  ? "; both lie in one allocation, and nothing tells how far the one that begins "
                    "first reaches"
                  : "";
     return assumed ? GRIDDEP_SEVERITY_WARNING : 0;
+}
+
+int32_t gd_order_weigh(const gd_buffer_use *a, const gd_buffer_use *b, const char **words)
+{
+    if (!a->atomic || !b->atomic)
+        return weigh_meeting(a, b, words);
+    *words = "; both by atomic operations alone, so that only their order is open";
+    return GRIDDEP_SEVERITY_WARNING;
 }
 
 const char *gd_order_touch_verb(const gd_buffer_use *use)
@@ -627,7 +632,7 @@ static void check_constants(gd_checked_chain *chain, uint32_t first, uint32_t en
             if (!constant->constant || !gd_order_meet(writer, constant))
                 continue;
             const char *words;
-            const int32_t weight = gd_order_weigh(writer, constant, &words);
+            const int32_t weight = weigh_meeting(writer, constant, &words);
             gd_order_add(chain, writer->launch, weight, GD209, use ? use->write : GD_PTX_NONE,
                          "declare the argument read, or write elsewhere",
                          "%s writes %s, which launch %" PRIu32 " (%s) declares constant%s",
